@@ -1,14 +1,14 @@
 //! What reads single values of requests and responses: paths, preferences, ranges, waits, and headers that a crawl has kept.
 
 // Only some of each is needed by what is fuzzed.
-#[path = "../../crates/repository/src/browser.rs"]
+#[path = "../../crates/endpoint/src/browser.rs"]
 pub mod browser;
 #[allow(dead_code)]
 #[path = "../../crates/repository/src/crawled/head.rs"]
 mod head;
 #[path = "../../crates/repository/src/site/name.rs"]
 pub mod name;
-#[path = "../../crates/repository/src/quality.rs"]
+#[path = "../../crates/endpoint/src/quality.rs"]
 pub mod quality;
 #[allow(dead_code)]
 #[path = "../../crates/server/src/range.rs"]

@@ -3,9 +3,11 @@
 //! The catalogue stores them with its records, because the records' datestamps depend on them. A server needs only the
 //! catalogue, and an import can determine which records a change of terms changes.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use modoai_repository::Failure;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
 use modoai_repository::settings::check_repository_identifier;
 use serde::{Deserialize, Serialize};
@@ -110,7 +112,16 @@ pub enum TermsError {
     Catalogue(#[from] CatalogueError),
 }
 
-/// An archive with its compiled terms.
+impl From<TermsError> for Failure {
+    fn from(error: TermsError) -> Self {
+        match error {
+            TermsError::Catalogue(error) => Self::Catalogue(error),
+            error => Self::Io(io::Error::other(error)),
+        }
+    }
+}
+
+/// The terms, ready to be followed.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) terms: Terms,

@@ -18,6 +18,8 @@ pub struct Reply<'r> {
     buffer: Vec<u8>,
     /// Whether anything has been passed on.
     begun: Rc<Cell<bool>>,
+    /// Whether its end has been passed on.
+    ended: bool,
     /// So much is kept back before anything is passed on.
     kept_back: usize,
     _request: std::marker::PhantomData<&'r ()>,
@@ -31,7 +33,7 @@ impl<'r> Reply<'r> {
         let brigade = unsafe { ap::apr_brigade_create((*raw).pool, (*(*raw).connection).bucket_alloc) };
         let buffer = Vec::with_capacity(PIECE);
         let (begun, kept_back) = (Rc::default(), PIECE);
-        Self { request: raw, brigade, buffer, begun, kept_back, _request: std::marker::PhantomData }
+        Self { request: raw, brigade, buffer, begun, ended: false, kept_back, _request: std::marker::PhantomData }
     }
 
     /// Whether nothing has been sent yet, so that the answer can still become an error.
@@ -50,12 +52,15 @@ impl<'r> Reply<'r> {
     }
 
     /// Sends what is left. An answer in one piece gets a Content-Length by that.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> io::Result<()> {
         self.pass(&[], true)
     }
 
     /// Breaks the answer off so that nobody can take it for whole: the connection is cut, or the stream reset.
     pub fn break_off(mut self) {
+        if self.ended {
+            return;
+        }
         self.buffer.clear();
         // SAFETY: a good request and its connection. Filters know this error as an answer that broke in the middle.
         unsafe {
@@ -72,6 +77,7 @@ impl<'r> Reply<'r> {
     /// Passes on what waited, and these bytes after it.
     fn pass(&mut self, bytes: &[u8], is_last: bool) -> io::Result<()> {
         self.begun.set(true);
+        self.ended |= is_last;
         // SAFETY: the buckets borrow the bytes, which stay until the brigade is emptied; a filter that keeps them longer
         // makes a copy, as buckets of this kind ask for.
         let status = unsafe {

@@ -1,6 +1,6 @@
 //! A request that a handler processes.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::io;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -172,9 +172,9 @@ impl<'r> Request<'r> {
     }
 
     /// Sets the media type of its response.
-    pub fn set_content_type(&mut self, media_type: &'static CStr) {
-        // SAFETY: httpd keeps the pointer, which is static.
-        unsafe { ap::ap_set_content_type(self.raw, media_type.as_ptr()) }
+    pub fn set_content_type(&mut self, media_type: &str) {
+        // SAFETY: httpd keeps the pointer, to memory of the request's own pool.
+        unsafe { ap::ap_set_content_type(self.raw, text::copy((*self.raw).pool, media_type.as_bytes())) }
     }
 
     /// Returns the server of the request.
@@ -207,10 +207,11 @@ impl<'r> Request<'r> {
         unsafe { (*(*self.record().connection).local_addr).port }
     }
 
-    /// Sets the allowed methods for the response to another method.
-    pub fn allow_get_and_post(&mut self) {
-        // SAFETY: a valid request; the numbers of methods are bits here.
-        unsafe { (*(*self.raw).allowed_methods).method_mask |= (1 << ap::M_GET) | (1 << ap::M_POST) }
+    /// Tells a client that used another method which ones there are.
+    pub fn allow(&mut self, methods: &[&str]) {
+        let post = if methods.contains(&"POST") { 1 << ap::M_POST } else { 0 };
+        // SAFETY: a good request; the numbers of methods are bits here. GET includes HEAD.
+        unsafe { (*(*self.raw).allowed_methods).method_mask |= (1 << ap::M_GET) | post }
     }
 
     /// Returns the address of the requester.

@@ -14,8 +14,10 @@ use modoai_archive::holdings;
 use modoai_flow::Flow;
 use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::Server;
-use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueKind, Location, Presence, Standing};
-use modoai_repository::{Repository, Settings, with_causes};
+use modoai_repository::catalogue::{
+    self, Access, Catalogue, CatalogueError, CatalogueKind, Location, Presence, Standing,
+};
+use modoai_repository::{Failure, Repository, Settings, with_causes};
 
 use crate::Oai;
 use crate::config::{All, CatalogueConfig};
@@ -106,53 +108,39 @@ pub(crate) fn of(
     server: &Server<'_>,
     config: &Arc<CatalogueConfig>,
     base_url: &str,
-) -> Option<(Arc<Archive>, Repository)> {
+) -> Result<(Arc<Archive>, Repository), Failure> {
     let archives = &server.config::<Oai>().door.archives;
     let is_it = |slot: &Slot| Arc::ptr_eq(&slot.config, config) || slot.config == *config;
     let known = lock(archives).iter().find(|slot| is_it(slot)).and_then(|slot| slot.opened.clone());
-    // Nobody waits for a disk that somebody else waits for.
-    let visited = visit(server, config, base_url, known);
+    // Nobody waits for a disk that somebody else waits for. Whoever puts another file in its place means that one.
+    let open = || Archive::open(server, config).map(Arc::new);
+    let archive = known.filter(|archive| archive.catalogue.is_in_place()).map_or_else(open, Ok);
+    let visited = archive.and_then(|archive| archive.repository(base_url).map(|repository| (archive, repository)));
     let mut slots = lock(archives);
     let at = slots.iter().position(is_it).unwrap_or_else(|| {
         slots.push(Slot { config: Arc::clone(config), ..Slot::default() });
         slots.len() - 1
     });
     let Slot { opened, said, .. } = &mut slots[at];
-    match visited {
-        Ok((archive, repository)) => {
-            (*opened, *said) = (Some(Arc::clone(&archive)), None);
-            Some((archive, repository))
-        }
-        Err(reason) => {
+    match &visited {
+        Ok((archive, _)) => (*opened, *said) = (Some(Arc::clone(archive)), None),
+        Err(failure) => {
+            let reason = with_causes(failure);
             if said.as_ref() != Some(&reason) {
                 log::server(Level::Error, &format!("failed to open the repository at {base_url}: {reason}"));
             }
             (*opened, *said) = (None, Some(reason));
-            None
         }
     }
-}
-
-fn visit(
-    server: &Server<'_>,
-    config: &CatalogueConfig,
-    base_url: &str,
-    known: Option<Arc<Archive>>,
-) -> Result<(Arc<Archive>, Repository), String> {
-    // Whoever puts another file in its place means that one.
-    let archive = match known.filter(|archive| archive.catalogue.is_in_place()) {
-        Some(archive) => archive,
-        None => Arc::new(Archive::open(server, config)?),
-    };
-    let repository = archive.repository(base_url)?;
-    Ok((archive, repository))
+    visited
 }
 
 impl Archive {
-    fn open(server: &Server<'_>, config: &CatalogueConfig) -> Result<Self, String> {
-        let location = config.location.clone().ok_or("OAICatalogue is not set")?;
+    fn open(server: &Server<'_>, config: &CatalogueConfig) -> Result<Self, Failure> {
+        let location =
+            config.location.clone().ok_or_else(|| Failure::outage("OAICatalogue is not set".to_owned(), None))?;
         let All { settings, flow, .. } = server.config::<Oai>().settings_of(server, config);
-        let catalogue = catalogue::open(&location, Access::Read).map_err(|error| with_causes(&error))?;
+        let catalogue = catalogue::open(&location, Access::Read)?;
         let folder = folder(server, &location);
         // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
@@ -163,20 +151,22 @@ impl Archive {
     }
 
     /// The repository at a URL. Documents, or their terms, may have come only now.
-    fn repository(&self, base_url: &str) -> Result<Repository, String> {
-        let mark = self.catalogue.standing().map_err(|error| with_causes(&error))?.into();
+    fn repository(&self, base_url: &str) -> Result<Repository, Failure> {
+        let mark = self.catalogue.standing()?.into();
         self.repositories.at(base_url.to_owned(), mark, || {
-            let file = self.location.file();
-            let file = file.display();
-            match self.catalogue.kind().map_err(|error| with_causes(&error))? {
-                None => return Err(format!("nothing has been imported into {file} yet")),
+            let place = self.location.file().display().to_string();
+            match self.catalogue.kind()? {
+                None => {
+                    let reason = "nothing has been imported into it".to_owned();
+                    return Err(CatalogueError::NotReady { place, reason }.into());
+                }
                 Some(kind @ (CatalogueKind::Site | CatalogueKind::Crawl)) => {
-                    return Err(format!("{file} contains {}, not records", kind.contents()));
+                    let reason = format!("it contains {}, not records", kind.contents());
+                    return Err(CatalogueError::Foreign { place, reason }.into());
                 }
                 Some(CatalogueKind::Records | CatalogueKind::Archive) => {}
             }
-            let repository = holdings::repository(&self.catalogue, self.settings.clone(), base_url);
-            repository.map_err(|error| with_causes(&error))
+            Ok(holdings::repository(&self.catalogue, self.settings.clone(), base_url)?)
         })
     }
 }

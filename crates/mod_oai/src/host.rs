@@ -9,6 +9,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use modoai_endpoint::WrongCredentials;
 use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
 use modoai_httpd::request::Request;
@@ -129,6 +130,14 @@ impl ProbeHost<'_> {
         is_let_in && matches!(self.nameless.enter(&path).verdict(), Verdict::Refused(401 | 403))
     }
 
+    /// Notes that something is listed.
+    fn found(&self) {
+        let now = Instant::now();
+        self.since.set(now);
+        self.counted.set(now);
+        self.passed_over.set(0);
+    }
+
     /// Whether it is worth while to go on. Passing over what is hidden takes time, and somebody must want to wait for it.
     fn go_on(&self) -> io::Result<()> {
         let passed_over = self.passed_over.get();
@@ -163,7 +172,7 @@ impl ProbeHost<'_> {
             self.asker.enter(&path);
             if self.asker.is_refused() {
                 self.asker.report_refusal(self.request);
-                return Err(io::ErrorKind::PermissionDenied.into());
+                return Err(wrong_credentials());
             }
         }
         Ok(())
@@ -197,7 +206,7 @@ impl ProbeHost<'_> {
         }
         self.asker.report_refusal(self.request);
         // What has been sent is what everybody may have; it goes on like that.
-        if self.begun.get() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        if self.begun.get() { Ok(()) } else { Err(wrong_credentials()) }
     }
 
     /// Looks for a realm that accepts the requester's credentials, among the items that are not for everybody: by one item
@@ -228,10 +237,6 @@ impl ProbeHost<'_> {
 }
 
 impl Host for ProbeHost<'_> {
-    fn ready(&self) -> io::Result<()> {
-        Ok(())
-    }
-
     fn sees_all(&self) -> bool {
         false
     }
@@ -256,10 +261,7 @@ impl Host for ProbeHost<'_> {
         let seen = probe.is_some();
         if let Some(probe) = &probe {
             self.requester.note(item, probe);
-            let now = Instant::now();
-            self.since.set(now);
-            self.counted.set(now);
-            self.passed_over.set(0);
+            self.found();
         } else {
             self.judge(item)?;
             self.go_on()?;
@@ -287,10 +289,7 @@ impl Host for ProbeHost<'_> {
         let belongs =
             item.listed_for.audiences.iter().any(|audience| self.requester.belongs_to(audience, item, secret));
         if belongs {
-            let now = Instant::now();
-            self.since.set(now);
-            self.counted.set(now);
-            self.passed_over.set(0);
+            self.found();
         } else if item.deleted {
             self.judge(item)?;
             self.go_on()?;
@@ -309,6 +308,11 @@ impl Host for ProbeHost<'_> {
         let headers = headers.filter(|(name, _)| is_of_the_file(name)).map(|(name, value)| (Cow::Owned(name), value));
         Ok(Some(Representation { headers: headers.collect(), file, fingerprint }))
     }
+}
+
+/// The error by which the endpoint knows that the answer is status 401.
+fn wrong_credentials() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, WrongCredentials)
 }
 
 /// A name for what a requester may see: who asks, from where, and with which headers. Nothing can be read out of it.

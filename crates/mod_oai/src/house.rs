@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,7 +20,7 @@ use modoai_repository::catalogue::{self, Access, Catalogue, Location};
 use modoai_repository::sets::SetRules;
 use modoai_repository::site::SiteSettings;
 use modoai_repository::site::rules::Rules;
-use modoai_repository::{Repository, Settings, with_causes};
+use modoai_repository::{Failure, Repository, Settings, with_causes};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 
 use crate::archive::Slot;
@@ -154,40 +155,37 @@ pub(crate) fn number(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The house of a server, opened if need be.
-pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, String> {
+/// The house of a server, opened if need be. Why it cannot be is in the error log.
+pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, Failure> {
     let config = server.config::<Oai>();
-    let Some(folder) = config.door.folder.get() else { return Err("this server has no repository".to_owned()) };
+    let missing = || Failure::outage("the server has no repository", None);
+    let folder = config.door.folder.get().ok_or_else(missing)?;
     let mut opened = lock(&config.door.opened);
     if let Some(house) = &*opened {
         return Ok(house.clone());
     }
-    match House::open(server, folder) {
-        Ok(house) => {
-            let house = Arc::new(house);
-            *opened = Some(house.clone());
-            Ok(house)
-        }
-        Err(reason) => {
-            config.door.say_once(format!("failed to open the repository of {}: {reason}", server.name()));
-            Err(reason)
-        }
-    }
+    let house = House::open(server, folder).inspect_err(|failure| {
+        let reason = with_causes(failure);
+        config.door.say_once(format!("failed to open the repository of {}: {reason}", server.name()));
+    })?;
+    Ok(opened.insert(Arc::new(house)).clone())
 }
 
 impl House {
-    fn open(server: &Server<'_>, folder: &Path) -> Result<Self, String> {
+    fn open(server: &Server<'_>, folder: &Path) -> Result<Self, Failure> {
         let All { settings, site, flow } = server.config::<Oai>().settings(server);
-        let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]).map_err(|error| error.to_string())?;
+        let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]);
+        let rules = rules.map_err(|error| Failure::Io(io::Error::other(error)))?;
         // It knows the names of what is not for everybody.
         if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
-            && error.kind() != std::io::ErrorKind::AlreadyExists
+            && error.kind() != io::ErrorKind::AlreadyExists
         {
-            return Err(format!("failed to create the directory {}: {error}", folder.display()));
+            let reason = format!("failed to create the directory {}", folder.display());
+            return Err(Failure::outage(reason, Some(error)));
         }
         let settings = with_temporary_directory(settings, folder);
         let location = Location::in_directory(folder);
-        let catalogue = catalogue::open(&location, Access::Write).map_err(|error| with_causes(&error))?;
+        let catalogue = catalogue::open(&location, Access::Write)?;
         let flow = Flow::beside(&location.file(), flow, lists_at_once(), server.config::<Oai>().processors());
         let (digests, refused, repositories) = (Digests::default(), Refused::default(), Repositories::default());
         Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, refused, settings, repositories })

@@ -44,13 +44,13 @@ mod roots;
 mod traffic;
 mod users;
 
+use modoai_endpoint::ANSWER_HEADERS;
 use modoai_httpd::directive::Directive;
 use modoai_httpd::module::Module;
 use modoai_httpd::protected::Headers;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_httpd::server::Server;
 use modoai_httpd::stage::Stage;
-use modoai_repository::ANSWER_HEADERS;
 
 use config::{DirectoryConfig, ServerConfig};
 

@@ -18,7 +18,7 @@ struct ErrorLog;
 
 impl Subscriber for ErrorLog {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && log::is_on(level(metadata.level()))
+        metadata.is_event() && log::is_on(level(*metadata.level()))
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -32,7 +32,7 @@ impl Subscriber for ErrorLog {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line::default();
         event.record(&mut line);
-        log::server(level(event.metadata().level()), &format!("{}{}", line.message, line.fields));
+        log::server(level(*event.metadata().level()), &format!("{}{}", line.message, line.fields));
     }
 
     fn enter(&self, _: &Id) {}
@@ -40,8 +40,8 @@ impl Subscriber for ErrorLog {
     fn exit(&self, _: &Id) {}
 }
 
-fn level(level: &tracing::Level) -> Level {
-    match *level {
+pub(crate) fn level(level: tracing::Level) -> Level {
+    match level {
         tracing::Level::ERROR => Level::Error,
         tracing::Level::WARN => Level::Warning,
         tracing::Level::INFO => Level::Info,

@@ -42,6 +42,6 @@ pub use causes::with_causes;
 pub use datestamp::{Bound, Datestamp, Range};
 pub use error::{ErrorCode, ProtocolError};
 pub use names::{MetadataPrefix, SetSpec};
-pub use request::{Listing, Request, Selection};
+pub use request::{Listing, Parsed, Request, Selection};
 pub use token::{Token, TokenKey};
 pub use verb::{ListVerb, Verb};

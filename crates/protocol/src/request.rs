@@ -7,7 +7,7 @@
 use crate::datestamp::{Bound, Range};
 use crate::error::{ErrorCode, ProtocolError};
 use crate::names::{MetadataPrefix, SetSpec};
-use crate::query::Arguments;
+use crate::query::{Arguments, QueryError};
 use crate::verb::{ListVerb, Use, Verb};
 
 /// A legal request.
@@ -41,7 +41,10 @@ pub enum Request {
     },
 }
 
-/// The position of a page in a list.
+/// A legal request, or everything that is wrong with it.
+pub type Parsed = Result<Request, Vec<ProtocolError>>;
+
+/// Where a list begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listing {
     /// The beginning of a selection.
@@ -78,7 +81,7 @@ impl Request {
     ///
     /// A bad verb is the only error reported, because without the verb no argument can be checked. Otherwise all
     /// unknown, repeated, missing and ill-formed arguments are reported together.
-    pub fn parse(arguments: &Arguments) -> Result<Self, Vec<ProtocolError>> {
+    pub fn parse(arguments: &Arguments) -> Parsed {
         let verb = verb_of(arguments).map_err(|error| vec![error])?;
         let mut judge = Judge { verb, arguments, errors: Vec::new() };
         judge.shape();
@@ -89,7 +92,15 @@ impl Request {
         }
     }
 
-    /// Returns the verb.
+    /// Judges what [`query::parse`](crate::query::parse) made of a query. A query that cannot be read is a bad argument.
+    pub fn read(query: Result<Arguments, QueryError>) -> Parsed {
+        match query {
+            Ok(arguments) => Self::parse(&arguments),
+            Err(error) => Err(vec![ProtocolError::new(ErrorCode::BadArgument, error.to_string())]),
+        }
+    }
+
+    /// The verb.
     pub fn verb(&self) -> Verb {
         match self {
             Self::GetRecord { .. } => Verb::GetRecord,

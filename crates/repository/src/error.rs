@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::catalogue::CatalogueError;
 
+/// When to ask again, where the cause does not tell.
+const LATER: Duration = Duration::from_secs(60);
+
 /// Why a request could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -26,4 +29,21 @@ pub enum Failure {
     /// The host could not be asked, or the answer could not be sent.
     #[error("failed to generate the response")]
     Io(#[from] io::Error),
+}
+
+impl Failure {
+    /// What is needed is out of reach, nobody knows for how long.
+    pub fn outage(reason: impl Into<String>, cause: Option<io::Error>) -> Self {
+        Self::Unavailable { reason: reason.into(), retry_after: LATER, cause }
+    }
+
+    /// When the same request may succeed; none if it cannot before somebody replaces the catalogue, or the program.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Unavailable { retry_after, .. } => Some(*retry_after),
+            Self::Catalogue(CatalogueError::Foreign { .. }) => None,
+            Self::Catalogue(_) => Some(LATER),
+            Self::Io(error) => (error.kind() == io::ErrorKind::TimedOut).then_some(LATER),
+        }
+    }
 }

@@ -16,7 +16,9 @@ use crate::item::{Fingerprint, Item};
 /// A site as one requester sees it.
 pub trait Host {
     /// Whether the site can be asked at all: an unmounted document root is an outage, not a million deletions.
-    fn ready(&self) -> io::Result<()>;
+    fn ready(&self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Whether this requester may see every resource, so that counts need not look at each.
     fn sees_all(&self) -> bool;
@@ -65,10 +67,6 @@ pub trait Host {
 pub struct CatalogueHost;
 
 impl Host for CatalogueHost {
-    fn ready(&self) -> io::Result<()> {
-        Ok(())
-    }
-
     fn sees_all(&self) -> bool {
         true
     }

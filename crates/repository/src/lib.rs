@@ -13,14 +13,11 @@
 //! | [`audience`] | the kinds of requester that private items were listed for |
 //! | [`host`] | what the provider asks whoever serves the site |
 //! | [`formats`] | items in XML |
-//! | [`browser`] | which clients get a page instead of XML |
-//! | [`quality`] | what a client prefers |
 //! | [`Repository`] | one request in, one answer out |
 
 mod answer;
 pub mod audience;
 mod browse;
-pub mod browser;
 pub mod catalogue;
 pub mod crawled;
 mod error;
@@ -28,17 +25,14 @@ pub mod formats;
 pub mod host;
 pub mod ingest;
 pub mod item;
-mod protection;
-pub mod quality;
 mod repository;
 pub mod sets;
 pub mod settings;
 pub mod site;
 
 pub use answer::{Answer, Sent, SentList};
-pub use browse::{Allowance, Download, Form, filled_in, of_protocol};
+pub use browse::{Allowance, Download, Form, PageRequest};
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
-pub use protection::{ANSWER_HEADERS, PAGE_HEADERS, PAGE_POLICY};
 pub use repository::{ArchiveFormats, Repository};
 pub use settings::Settings;

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use modoai_protocol::query::{Arguments, QueryError};
-use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey, uri};
+use modoai_protocol::query::Arguments;
+use modoai_protocol::{ErrorCode, Listing, Parsed, ProtocolError, Request, TokenKey, uri};
 
 use crate::answer::{Answer, Body, SetsSeen, describe, list, record};
 use crate::audience::Listing as Listed;
@@ -19,12 +19,6 @@ use crate::settings::{Settings, is_local_identifier};
 
 /// How long a harvester is asked to wait while the catalogue is filled for the first time.
 const FILLING: Duration = Duration::from_secs(5);
-
-/// How long a harvester is asked to wait while the site cannot be read.
-const OUTAGE: Duration = Duration::from_secs(60);
-
-/// Pages that people look at hold so many records.
-const FOR_PEOPLE: usize = 50;
 
 /// Larger stored records are not shown to people.
 const LARGEST_FOR_PEOPLE: u64 = 256 * 1024;
@@ -124,11 +118,6 @@ impl Repository {
         Self { compressions, ..self }
     }
 
-    /// The same repository with pages made for people: short, and with no resources inside.
-    pub fn for_people(&self) -> Self {
-        self.without_resources().with_pages_up_to(FOR_PEOPLE)
-    }
-
     /// The same repository with nothing in its records that is only for machines: no resources, and no huge records.
     pub(crate) fn without_resources(&self) -> Self {
         let settings = Settings { by_value_limit: 0, ..(*self.settings).clone() };
@@ -168,11 +157,7 @@ impl Repository {
     }
 
     /// Decides everything that can still become a protocol error or a failure. What is returned then streams itself.
-    pub fn answer<'a>(
-        &'a self,
-        arguments: Result<Arguments, QueryError>,
-        host: &'a dyn Host,
-    ) -> Result<Answer<'a>, Failure> {
+    pub fn answer<'a>(&'a self, request: Parsed, host: &'a dyn Host) -> Result<Answer<'a>, Failure> {
         // Before anything is read, so that no change can fall between what is read and the date we say it is of.
         let standing = self.standing(host)?;
         let formats = match &self.offer {
@@ -181,10 +166,7 @@ impl Repository {
             Offer::Archive(formats) => formats.as_of(&standing, &*self.catalogue)?,
         };
         let visit = Visit { repository: self, host, standing, formats, listed: RefCell::default() };
-        let parsed = arguments
-            .map_err(|error| vec![ProtocolError::new(ErrorCode::BadArgument, error.to_string())])
-            .and_then(|arguments| Request::parse(&arguments));
-        let request = match parsed {
+        let request = match request {
             Ok(request) => request,
             Err(errors) => return Ok(visit.errors(Arguments::new(), errors)),
         };
@@ -209,11 +191,7 @@ impl Repository {
     }
 
     fn standing(&self, host: &dyn Host) -> Result<Standing, Failure> {
-        host.ready().map_err(|cause| Failure::Unavailable {
-            reason: "the site is temporarily unavailable".to_owned(),
-            retry_after: OUTAGE,
-            cause: Some(cause),
-        })?;
+        host.ready().map_err(|cause| Failure::outage("the site is temporarily unavailable", Some(cause)))?;
         let standing = self.catalogue.standing()?;
         if standing.ready {
             return Ok(standing);

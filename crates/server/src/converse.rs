@@ -255,7 +255,7 @@ mod tests {
             let text = std::str::from_utf8(word).expect("ASCII");
             let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
             assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{text}");
-            for (name, value) in modoai_repository::ANSWER_HEADERS {
+            for (name, value) in modoai_endpoint::ANSWER_HEADERS {
                 let header = format!("\r\n{}: {value}\r\n", name.to_str().expect("ASCII"));
                 assert!(head.contains(&header), "{header} in {text}");
             }

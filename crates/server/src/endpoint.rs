@@ -1,10 +1,9 @@
-//! The repository over HTTP: six verbs by GET and by POST of a form, as XML for harvesters, as a page for people, and
-//! lists as files.
+//! The repository over HTTP: reads a request for [`modoai_endpoint`], and sends what that decides and writes.
 //!
-//! An answer is computed on a blocking thread and streams through a [`Writer`]; the response begins with its first
-//! chunk, so whatever fails before that still becomes a proper 500 or 503.
+//! A response is computed on a blocking thread and streams through a [`Writer`]; it begins with its first chunk, so whatever
+//! fails before that still becomes a proper error.
 
-use std::io::{self, Write as _};
+use std::ffi::CStr;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,33 +11,29 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM,
-    HeaderMap, HeaderName, USER_AGENT, VARY,
-};
-use hyper::{Method, Request, Response, StatusCode};
-use modoai_flow::{Client, RequestClass};
-use modoai_protocol as protocol;
-use modoai_protocol::query::{self, Arguments, QueryError};
-use modoai_repository::browser::Signs;
+use hyper::header::{CONTENT_ENCODING, HeaderMap, VARY};
+use hyper::{Request, Response};
+use modoai_endpoint::{ErrorResponse, Inquiry, Received, message};
+use modoai_flow::Refusal;
+use modoai_protocol::query;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, Form, PAGE_POLICY, Sent, filled_in, of_protocol, with_causes};
+use modoai_repository::{Failure, Form};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use tracing::Level;
 
 use crate::area::Requester;
 use crate::body::{Body, Turn, Writer};
 use crate::encoding::{Encoder, Encoding};
 use crate::folder_host::FolderHost;
 use crate::handler::Handler;
-use crate::lists::Place;
 use crate::reply;
 
 /// How long a request for something else than a list waits for its turn before the harvester is asked to come back.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When it is asked to come back.
-const BUSY_SECONDS: u64 = 15;
+const BUSY: Refusal = Refusal { seconds: 15, is_own: false, is_early: false };
 
 /// Answers a request to the repository, in the form that the path names, or else by what the client is.
 pub(crate) async fn respond(
@@ -48,124 +43,52 @@ pub(crate) async fn respond(
     requester: Requester,
     form: Option<Form>,
 ) -> Response<Body> {
-    let header = |name: HeaderName| {
-        let value = request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        value.unwrap_or_default()
+    let (head, body) = request.into_parts();
+    let query = head.uri.query().unwrap_or_default().as_bytes();
+    let header = |name: &CStr| header(&head.headers, name);
+    let received = Received::new(head.method.as_str(), query, form, (address, requester.user()), header);
+    let encoding = Encoding::asked_by(&header(c"Accept-Encoding").unwrap_or_default());
+    let response = match form_data(&received, body, handler.form_timeout).await {
+        Ok(form) => {
+            let inquiry = received.read(form.as_deref(), &handler.served.flow);
+            answer(handler, inquiry, requester, encoding).await
+        }
+        Err(error) => reply::error(&error),
     };
-    let sender = Sender { address, agent: header(USER_AGENT), from: header(FROM) };
-    let wish =
-        Wish {
-            form: form.unwrap_or_else(|| {
-                if is_browser(request.method(), request.headers()) { Form::Page } else { Form::Xml }
-            }),
-            encoding: Encoding::asked_by(request.headers()),
-            only_head: request.method() == Method::HEAD,
-        };
-    let response = match arguments(request, handler.form_timeout).await {
-        Ok(arguments) => answer(handler, arguments, sender, requester, wish).await,
-        Err(refusal) => refusal,
-    };
-    let response =
-        reply::with(response, VARY, "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Accept-Encoding, Authorization");
-    reply::with(response, CACHE_CONTROL, "no-cache")
+    let vary = response.headers().get(VARY).and_then(|value| value.to_str().ok());
+    let vary = vary.into_iter().chain(["Accept-Encoding"]).collect::<Vec<_>>().join(", ");
+    reply::with(response, VARY, &vary)
 }
 
-fn is_browser(method: &Method, headers: &HeaderMap) -> bool {
-    let accept: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
-    let value = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let signs = Signs {
-        method: method.as_str(),
-        accept: &accept,
-        fetch_mode: value("Sec-Fetch-Mode"),
-        fetch_dest: value("Sec-Fetch-Dest"),
-    };
-    signs.is_browser()
+/// The value of a header.
+fn header(headers: &HeaderMap, name: &CStr) -> Option<String> {
+    let values = headers.get_all(name.to_str().ok()?).iter();
+    let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+    (!values.is_empty()).then(|| values.join(", "))
 }
 
-/// One of our schemas, published below the repository.
-pub(crate) fn schema(text: &'static str) -> Response<Body> {
-    reply::of("application/xml; charset=UTF-8", Body::Whole(Bytes::from_static(text.as_bytes())))
-}
-
-/// In which form an answer is wanted.
-#[derive(Clone, Copy)]
-struct Wish {
-    form: Form,
-    encoding: Encoding,
-    only_head: bool,
-}
-
-/// The arguments: of the query for GET, of the body for POST.
-async fn arguments(
-    request: Request<Incoming>,
-    patience: Duration,
-) -> Result<Result<Arguments, QueryError>, Response<Body>> {
-    if request.method() != Method::POST {
-        return Ok(query::parse(request.uri().query().unwrap_or_default().as_bytes()));
+/// The body of a POST.
+async fn form_data(received: &Received, body: Incoming, patience: Duration) -> Result<Option<Bytes>, ErrorResponse> {
+    if !received.takes_form()? {
+        return Ok(None);
     }
-    let media_type = request.headers().get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
-    let is_form = |value: &str| {
-        let media_type = value.split(';').next().unwrap_or_default().trim();
-        media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
-    };
-    if !media_type.is_none_or(is_form) {
-        let sentence = "Send the arguments as application/x-www-form-urlencoded.";
-        return Err(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
-    }
-    let too_large = || reply::text(StatusCode::PAYLOAD_TOO_LARGE, "The form data is too large.");
-    let query = request.uri().query().unwrap_or_default().as_bytes().to_vec();
-    let body = request.into_body();
     if body.size_hint().lower() > query::MAX_BYTES as u64 {
-        return Err(too_large());
+        return Err(ErrorResponse::TOO_LARGE);
     }
     match timeout(patience, Limited::new(body, query::MAX_BYTES).collect()).await {
-        Ok(Ok(form)) => Ok(query::parse_post(&query, &form.to_bytes())),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(reply::text(StatusCode::BAD_REQUEST, "The form data is incomplete.")),
-        Err(_) => Err(reply::text(StatusCode::REQUEST_TIMEOUT, "Timed out waiting for the form data.")),
+        Ok(Ok(form)) => Ok(Some(form.to_bytes())),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ErrorResponse::TOO_LARGE),
+        Ok(Err(_)) => Err(ErrorResponse::INCOMPLETE),
+        Err(_) => Err(ErrorResponse::TIMED_OUT),
     }
 }
 
-/// Who sent a request, as far as headers tell.
-struct Sender {
-    address: IpAddr,
-    agent: String,
-    from: String,
-}
-
-async fn answer(
-    handler: &Arc<Handler>,
-    arguments: Result<Arguments, QueryError>,
-    sender: Sender,
-    requester: Requester,
-    wish: Wish,
-) -> Response<Body> {
-    let flow = &handler.served.flow;
-    let is_page = wish.form == Form::Page;
-    let arguments = if is_page { arguments.map(filled_in) } else { arguments };
-    let request = match &arguments {
-        Ok(arguments) if is_page => protocol::Request::parse(&of_protocol(arguments)).ok(),
-        Ok(arguments) => protocol::Request::parse(arguments).ok(),
-        Err(_) => None,
+async fn answer(handler: &Arc<Handler>, inquiry: Inquiry, requester: Requester, encoding: Encoding) -> Response<Body> {
+    let (room, permit) = match handler.lists.enter(&inquiry).await {
+        Ok(entered) => entered,
+        Err(refusal) => return reply::error(&inquiry.refused(&refusal)),
     };
-    let class = RequestClass::of(request.as_ref(), is_page);
-    // Only lists can be downloaded; whatever else is requested there is XML.
-    let is_downloadable = matches!(request, Some(protocol::Request::List { .. }));
-    let wish = if wish.form.is_download() && !is_downloadable { Wish { form: Form::Xml, ..wish } } else { wish };
-    let Sender { address, agent, from } = &sender;
-    let client = Client { user: requester.user(), address: *address, agent, from };
-    // What people look at is not logged; a client that follows a list is a harvester.
-    let entry = (class == RequestClass::List || !is_page).then(|| flow.log_entry(&client, request.as_ref())).flatten();
-    let place = match handler.lists.enter(&client, class).await {
-        Ok(place) => place,
-        Err(refusal) => {
-            if let Some(entry) = entry {
-                entry.refused();
-            }
-            return reply::come_back(refusal.sentence(), refusal.seconds);
-        }
-    };
-    let is_list = class.is_list();
+    let is_list = inquiry.is_list();
     let (admission, turn) = if is_list {
         (None, Turn::later(handler.lists.turns.clone()))
     } else {
@@ -175,146 +98,62 @@ async fn answer(
         });
         match admission.await {
             Ok(admitted) => admitted,
-            Err(_) => {
-                if let Some(entry) = entry {
-                    entry.refused();
-                }
-                return reply::come_back("The repository is busy.", BUSY_SECONDS);
-            }
+            Err(_) => return reply::error(&inquiry.refused(&BUSY)),
         }
     };
+    let headers = inquiry.headers();
     let (mut writer, started) = Writer::new(turn);
     let work = {
         let handler = handler.clone();
         move || {
             let _admission = admission;
             let begun = if is_list { writer.begin() } else { Ok(()) };
-            let mut tally = Tally { place, sent: Sent::default() };
-            tally.place.begin();
-            let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
-            let result = begun.map_err(Failure::Io).and_then(written);
-            if let Some(entry) = entry {
-                entry.served(&tally.sent, result.is_ok());
-            }
-            result.inspect_err(log)
+            // What HEAD gets is empty, and not the encoding of nothing.
+            let encoding = if inquiry.is_head() { Encoding::Identity } else { encoding };
+            let out = begun.and_then(|()| Encoder::new(encoding, writer));
+            let finish = |out: Encoder<Writer>| {
+                drop(room);
+                out.finish()?.finish()
+            };
+            with_host(&handler, &requester, |host| {
+                inquiry.answer(permit, &handler.served.repository.get(), host, out, finish)
+            })
+            .map_err(|failure| {
+                log(&failure);
+                ErrorResponse::of(&failure)
+            })
         }
     };
     let task = if is_list { handler.lists.spawn(work) } else { spawn_blocking(work) };
     let Ok(body) = started.await else {
         return match task.await {
-            Ok(Err(Failure::Unavailable { reason, retry_after, .. })) => {
-                reply::come_back(&sentence(&reason), retry_after.as_secs())
-            }
-            Ok(_) | Err(_) => reply::fault(),
+            Ok(Err(error)) => reply::error(&error),
+            Ok(Ok(())) | Err(_) => reply::fault(),
         };
     };
-    let mut response = reply::of(wish.form.media_type(), body);
-    if wish.form == Form::Page {
-        response = reply::with(response, CONTENT_SECURITY_POLICY, PAGE_POLICY);
-    }
-    if let Some(disposition) = wish.form.disposition() {
-        response = reply::with(response, CONTENT_DISPOSITION, disposition);
-    }
-    match wish.encoding.name() {
+    let response = reply::of(&headers, body);
+    match encoding.name() {
         Some(encoding) => reply::with(response, CONTENT_ENCODING, encoding),
         None => response,
     }
 }
 
-/// Computes an answer and writes it. Blocks.
-fn write(
-    handler: &Handler,
-    arguments: Result<Arguments, QueryError>,
-    requester: &Requester,
-    wish: Wish,
-    writer: Writer,
-    tally: &mut Tally,
-) -> Result<(), Failure> {
-    let Handler { served, .. } = handler;
-    let (areas, repository) = (served.areas.get(), served.repository.get());
-    let folder = served.site.as_ref().map(|site| FolderHost::new(site, &areas, requester, (served.health)()));
-    let host: &dyn Host = match (&folder, &served.shelf) {
-        (Some(folder), _) => folder,
-        (None, Some(shelf)) => &**shelf,
-        (None, None) => &CatalogueHost,
-    };
-    let Tally { place, sent } = tally;
-    match wish.form {
-        Form::Page => {
-            let page = repository.page_and_tell(arguments, host, sent)?;
-            place.settle(sent.records, sent.bytes);
-            send(wish, writer, |out| Ok(Paced { out, place }.write_all(page.as_bytes())?))
-        }
-        Form::Xml => {
-            let answer = repository.answer(arguments, host)?;
-            send(wish, writer, |out| {
-                let written = answer.write_and_tell(&mut Paced { out, place }, sent);
-                place.settle(sent.records, sent.bytes);
-                written
-            })
-        }
-        Form::Csv | Form::JsonLines => {
-            let download = repository.download(wish.form, arguments, host, place.allowance())?;
-            send(wish, writer, |out| {
-                let written = download.write_and_tell(&mut Paced { out, place }, sent);
-                place.settle(sent.records, sent.bytes);
-                written
-            })
-        }
+/// Calls a function with the site as this requester sees it, or the host of a catalogue without a site.
+fn with_host<T>(handler: &Handler, requester: &Requester, call: impl FnOnce(&dyn Host) -> T) -> T {
+    let served = &handler.served;
+    match (&served.site, &served.shelf) {
+        (Some(site), _) => call(&FolderHost::new(site, &served.areas.get(), requester, (served.health)())),
+        (None, Some(shelf)) => call(&**shelf),
+        (None, None) => call(&CatalogueHost),
     }
-}
-
-/// What an answer holds, and what came of it.
-struct Tally {
-    place: Place,
-    sent: Sent,
-}
-
-/// Reports what is written to flow control, which may pause here.
-struct Paced<'a> {
-    out: &'a mut dyn io::Write,
-    place: &'a mut Place,
-}
-
-impl io::Write for Paced<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.place.wrote(written);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-}
-
-fn send(
-    wish: Wish,
-    writer: Writer,
-    write: impl FnOnce(&mut dyn io::Write) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if wish.only_head {
-        return Ok(writer.finish()?);
-    }
-    let mut encoder = Encoder::new(wish.encoding, writer)?;
-    write(&mut encoder)?;
-    Ok(encoder.finish()?.finish()?)
 }
 
 fn log(failure: &Failure) {
-    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    if let Failure::Io(error) = failure
-        && is_gone(error)
-    {
-        tracing::debug!("a client closed the connection before the response was complete");
-        return;
+    match message(failure) {
+        Some((Level::ERROR, message)) => tracing::error!("{message}"),
+        Some((Level::WARN, message)) => tracing::warn!("{message}"),
+        Some((Level::INFO, message)) => tracing::info!("{message}"),
+        Some((_, message)) => tracing::debug!("{message}"),
+        None => {}
     }
-    tracing::error!("failed to respond to a request: {}", with_causes(failure));
-}
-
-/// A reason as a sentence.
-fn sentence(reason: &str) -> String {
-    let mut letters = reason.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }

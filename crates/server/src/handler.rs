@@ -13,9 +13,8 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
+use modoai_endpoint::Target;
 use modoai_flow::network::Network;
-use modoai_repository::Form;
-use modoai_repository::formats::SCHEMAS;
 use modoai_repository::site::{Found, Site, name};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -60,7 +59,7 @@ impl Handler {
     pub(crate) fn new(served: Served, settings: &ServerSettings, site_url: &str) -> io::Result<Self> {
         let public_path = site_url.splitn(4, '/').nth(3).unwrap_or_default();
         Ok(Self {
-            lists: Lists::new(served.flow.clone(), settings.worker_count())?,
+            lists: Lists::new(settings.worker_count())?,
             served,
             base_path: settings.base_path.clone(),
             base: name::decode(settings.base_path.trim_matches('/')).unwrap_or_default(),
@@ -113,31 +112,34 @@ impl Handler {
         }
         let path = inner;
         let place = Place::of(&path, &self.base);
-        match (request.method(), &place) {
-            (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base { .. }) => {}
-            (_, Place::Base { .. }) => return reply::not_allowed("GET, HEAD, POST"),
-            _ => return reply::not_allowed("GET, HEAD"),
+        let methods = match &place {
+            Place::Base(target) => target.methods(),
+            Place::BaseWithSlash | Place::Site => &["GET", "HEAD"],
+        };
+        if !methods.contains(&request.method().as_str()) {
+            return reply::not_allowed(&methods.join(", "));
         }
-        match &place {
-            Place::Schema(schema) => return endpoint::schema(schema),
+        let form = match &place {
+            Place::Base(Target::Schema(text)) => return reply::schema(text),
+            Place::Base(Target::Repository(form)) => Some(*form),
             Place::BaseWithSlash => return self.redirect_to_base(uri.query()),
             Place::Site if path == "healthz" => return self.health(),
-            Place::Base { .. } | Place::Site => {}
-        }
+            Place::Site => None,
+        };
         let areas = self.served.areas.get();
-        let requester = match (areas.identify(address, request.headers()).await, &place) {
+        let requester = match (areas.identify(address, request.headers()).await, form) {
             (Ok(requester), _) => requester,
             (Err(Stranger::Busy), _) => return reply::come_back("Too many logins in progress. Retry later.", 10),
             // Whoever shows wrong credentials must not take a shortened list for the whole one.
-            (Err(Stranger::Wrong), Place::Base { .. }) => {
+            (Err(Stranger::Wrong), Some(_)) => {
                 return reply::unauthorized(areas.challenge().unwrap_or_default());
             }
             (Err(Stranger::Wrong), _) => Requester::anonymous(),
         };
         let user = requester.user().map(|user| User(user.to_owned()));
-        let mut response = match (place, areas.closed_to(&requester, &self.base)) {
-            (Place::Base { .. }, Some(challenge)) => reply::unauthorized(challenge),
-            (Place::Base { form }, None) => endpoint::respond(&self, address, request, requester, form).await,
+        let mut response = match (form, areas.closed_to(&requester, &self.base)) {
+            (Some(_), Some(challenge)) => reply::unauthorized(challenge),
+            (Some(form), None) => endpoint::respond(&self, address, request, requester, form).await,
             _ => match self.served.site.clone() {
                 Some(site) => self.clone().site(site, request, requester, format!("/{path}")).await,
                 None if path.is_empty() => self.redirect_to_base(None),
@@ -223,12 +225,9 @@ fn without_empty_segments(path: &str) -> String {
 
 /// Which part of the server a path belongs to.
 enum Place {
-    /// The repository; with a form, its responses in that form for every client.
-    Base {
-        form: Option<Form>,
-    },
+    /// The repository.
+    Base(Target),
     BaseWithSlash,
-    Schema(&'static str),
     Site,
 }
 
@@ -236,18 +235,12 @@ impl Place {
     fn of(path: &str, base: &[Vec<u8>]) -> Self {
         let (inner, slash) = path.strip_suffix('/').map_or((path, false), |inner| (inner, true));
         let segments = name::decode(inner).unwrap_or_default();
-        match (segments.strip_prefix(base), slash) {
-            (Some([]), false) => Self::Base { form: None },
-            (Some([]), true) => Self::BaseWithSlash,
-            (Some([file]), false) => {
-                let schema = SCHEMAS.iter().find(|(name, _)| name.as_bytes() == file);
-                match (Form::named(file), schema) {
-                    (Some(form), _) => Self::Base { form: Some(form) },
-                    (None, Some((_, text))) => Self::Schema(text),
-                    (None, None) => Self::Site,
-                }
-            }
-            _ => Self::Site,
-        }
+        let name = match (segments.strip_prefix(base), slash) {
+            (Some([]), false) => &[][..],
+            (Some([]), true) => return Self::BaseWithSlash,
+            (Some([name]), false) => name,
+            _ => return Self::Site,
+        };
+        Target::named(name).map_or(Self::Site, Self::Base)
     }
 }

@@ -5,7 +5,7 @@
 //! listen   connections: limits, shutdown
 //!   └ converse   one connection: TLS, HTTP/1.1 or HTTP/2, deadlines
 //!   └ handler   one request: /healthz, the repository, the site
-//!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area, origin: who asks; folder_host: what they see)
+//!       ├ endpoint   the repository: bodies, encodings, threads   (area, origin: who asks; folder_host: what they see)
 //!       │  └ lists   pages of lists: which requests get one now
 //!       └ site       files: conditions, ranges, redirects
 //! ```

@@ -8,8 +8,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use modoai_flow::{Client, Flow, Permit, Refusal, RequestClass};
-use modoai_repository::Allowance;
+use modoai_endpoint::Inquiry;
+use modoai_flow::{Permit, Refusal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -33,7 +33,6 @@ const KEPT: Duration = Duration::from_secs(10);
 
 /// Lists under way.
 pub(crate) struct Lists {
-    flow: Arc<Flow>,
     /// Who computes a page has one of these.
     pub(crate) turns: Arc<Semaphore>,
     waiting: Semaphore,
@@ -41,15 +40,12 @@ pub(crate) struct Lists {
     threads: Option<Runtime>,
 }
 
-/// A list in progress; when it ends, a request that waits is woken.
-pub(crate) struct Place {
-    permit: Option<Permit>,
-    ended: Arc<Notify>,
-}
+/// The room of a response in progress; when it is dropped, after the permit, a request that waits is woken.
+pub(crate) struct Room(Arc<Notify>);
 
 impl Lists {
     /// `workers` pages are computed at the same time.
-    pub(crate) fn new(flow: Arc<Flow>, workers: usize) -> io::Result<Self> {
+    pub(crate) fn new(workers: usize) -> io::Result<Self> {
         // Its workers do nothing; what counts are its threads for what blocks.
         let threads = Builder::new_multi_thread()
             .worker_threads(1)
@@ -58,7 +54,6 @@ impl Lists {
             .thread_name("list")
             .build()?;
         Ok(Self {
-            flow,
             turns: Arc::new(Semaphore::new(workers)),
             waiting: Semaphore::new(MOST_WAITING),
             ended: Arc::new(Notify::new()),
@@ -67,29 +62,29 @@ impl Lists {
     }
 
     /// Waits for a short time until a request may begin.
-    pub(crate) async fn enter(&self, client: &Client<'_>, class: RequestClass) -> Result<Place, Refusal> {
-        let entered = self.try_enter(client, class).await;
+    pub(crate) async fn enter(&self, inquiry: &Inquiry) -> Result<(Room, Permit), Refusal> {
+        let entered = self.try_enter(inquiry).await;
         if entered.as_ref().is_err_and(|refusal| refusal.is_early) {
             sleep(EARLY).await;
         }
         entered
     }
 
-    async fn try_enter(&self, client: &Client<'_>, class: RequestClass) -> Result<Place, Refusal> {
-        let place = |permit| Place { permit: Some(permit), ended: self.ended.clone() };
+    async fn try_enter(&self, inquiry: &Inquiry) -> Result<(Room, Permit), Refusal> {
+        let enter = |permit| (Room(self.ended.clone()), permit);
         let deadline = Instant::now() + HOLD;
         if let Ok(_waiting) = self.waiting.try_acquire() {
             loop {
                 let ended = self.ended.notified();
-                match self.flow.admit_or_wait(client, class) {
-                    Ok(permit) => return Ok(place(permit)),
+                match inquiry.admit_or_wait() {
+                    Ok(permit) => return Ok(enter(permit)),
                     Err(Some(refusal)) => return Err(refusal),
                     Err(None) if timeout_at(deadline, ended).await.is_err() => break,
                     Err(None) => {}
                 }
             }
         }
-        self.flow.admit(client, class).map(place)
+        inquiry.admit().map(enter)
     }
 
     /// Does something on a thread for lists.
@@ -107,37 +102,8 @@ impl Drop for Lists {
     }
 }
 
-impl Place {
-    /// To be called on the thread that makes the list, before it begins.
-    pub(crate) fn begin(&mut self) {
-        if let Some(permit) = &mut self.permit {
-            permit.begin();
-        }
-    }
-
-    /// Reports what was written, and pauses if readers need the processors.
-    pub(crate) fn wrote(&mut self, bytes: usize) {
-        if let Some(permit) = &mut self.permit {
-            permit.wrote(bytes);
-        }
-    }
-
-    /// The most that one download may contain.
-    pub(crate) fn allowance(&self) -> Allowance {
-        self.permit.as_ref().map(Permit::allowance).unwrap_or_default()
-    }
-
-    /// Says what is sent, and ends, before the last of it leaves.
-    pub(crate) fn settle(&mut self, records: u64, bytes: u64) {
-        if let Some(mut permit) = self.permit.take() {
-            permit.settle(records, bytes);
-            self.ended.notify_one();
-        }
-    }
-}
-
-impl Drop for Place {
+impl Drop for Room {
     fn drop(&mut self) {
-        self.settle(0, 0);
+        self.0.notify_one();
     }
 }

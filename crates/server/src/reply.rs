@@ -1,34 +1,55 @@
 //! The responses of the server itself, as opposed to files of the site: the short ones, each one sentence that a person can
 //! read, and the headers that all of them carry.
 
-use hyper::header::{
-    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
-};
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+use hyper::header::{ALLOW, CONNECTION, CONTENT_LENGTH, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
-use modoai_repository::ANSWER_HEADERS;
+use modoai_endpoint::{ANSWER_HEADERS, ErrorResponse};
 
 use crate::body::Body;
 
-/// A response of this media type, with the headers that keep a browser from running it.
-pub(crate) fn of(media_type: &'static str, body: Body) -> Response<Body> {
+/// A response with these headers, and those that keep a browser from running it.
+pub(crate) fn of<V: AsRef<str>>(headers: &[(&'static CStr, V)], body: Body) -> Response<Body> {
     let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
-    for (name, value) in ANSWER_HEADERS {
-        // Both are constants; a test reads them back from every kind of response.
-        if let Ok(name) = HeaderName::from_bytes(name.to_bytes()) {
-            headers.insert(name, HeaderValue::from_static(value));
+    let mut insert = |name: &CStr, value: &str| {
+        let value = HeaderValue::from_str(value);
+        // Both are ours; a test reads them back from every kind of response.
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.to_bytes()), value) {
+            response.headers_mut().insert(name, value);
         }
-    }
+    };
+    ANSWER_HEADERS.iter().for_each(|(name, value)| insert(name, value));
+    headers.iter().for_each(|(name, value)| insert(name, value.as_ref()));
     response
 }
 
 /// One sentence as plain text.
 pub(crate) fn text(status: StatusCode, sentence: &str) -> Response<Body> {
-    let body = format!("{sentence}\n");
-    let mut response = of("text/plain; charset=utf-8", Body::Whole(body.into()));
+    with_sentence(status, sentence, Vec::new())
+}
+
+fn with_sentence(
+    status: StatusCode,
+    sentence: &str,
+    mut headers: Vec<(&'static CStr, Cow<'static, str>)>,
+) -> Response<Body> {
+    headers.push((c"Content-Type", "text/plain; charset=utf-8".into()));
+    let mut response = of(&headers, Body::Whole(format!("{sentence}\n").into()));
     *response.status_mut() = status;
     response
+}
+
+/// What the repository says instead of a response.
+pub(crate) fn error(error: &ErrorResponse) -> Response<Body> {
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    with_sentence(status, &error.sentence, error.headers())
+}
+
+/// One of our schemas, published below the repository.
+pub(crate) fn schema(text: &'static str) -> Response<Body> {
+    of(&[(c"Content-Type", "application/xml; charset=UTF-8")], Body::Whole(text.into()))
 }
 
 /// Adds a header. A value that no header can carry is a fault of ours, and the response becomes one.
@@ -78,5 +99,5 @@ pub(crate) fn unauthorized(challenge: &str) -> Response<Body> {
 
 /// 503 with a whole number of seconds, the only form all harvesters understand.
 pub(crate) fn come_back(sentence: &str, seconds: u64) -> Response<Body> {
-    with(text(StatusCode::SERVICE_UNAVAILABLE, sentence), RETRY_AFTER, &seconds.max(1).to_string())
+    error(&ErrorResponse::unavailable(sentence.to_owned(), seconds))
 }

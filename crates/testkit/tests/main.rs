@@ -21,6 +21,7 @@ mod mounts;
 mod oai;
 mod own_sets;
 mod pages;
+mod parity;
 mod permissions;
 mod rules;
 mod running;

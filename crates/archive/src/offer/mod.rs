@@ -58,19 +58,18 @@ impl ArchiveFormats for Offer {
         {
             return Ok(Arc::clone(&made.formats));
         }
-        let failure = |error: TermsError| Failure::Io(io::Error::other(error));
-        let terms = Terms::held(catalogue).map_err(failure)?;
+        let terms = Terms::held(catalogue)?;
         let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no archive definition")))?;
-        let archive = Archive::compile(terms).map_err(failure)?;
+        let archive = Archive::compile(terms)?;
         let mut formats: Vec<Arc<dyn Format>> = made_by(&archive).collect();
         let add = |formats: &mut Vec<Arc<dyn Format>>, format: Arc<dyn Format>| {
             if formats.iter().all(|known| known.prefix() != format.prefix()) {
                 formats.push(format);
             }
         };
-        // Until every record has been evaluated, some are on lists of formats that only the former terms generate.
-        for former in Terms::former(catalogue).map_err(failure)? {
-            let former = Archive::compile(former).map_err(failure)?;
+        // Until every record has been looked at, some are on lists of formats that only the former terms make.
+        for former in Terms::former(catalogue)? {
+            let former = Archive::compile(former)?;
             for format in made_by(&former).filter(|format| format.list().is_some()) {
                 add(&mut formats, format);
             }

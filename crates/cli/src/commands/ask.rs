@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use modoai_protocol::query;
+use modoai_protocol::{Request, query};
 use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::{Failure, Repository, Sent};
 use modoai_server::{FolderHost, Health, Requester};
@@ -113,7 +113,7 @@ fn ask_records(records: RecordsArgs, query: &str) -> Result<(), CliError> {
 
 fn answer(repository: &Repository, host: &dyn Host, query: &str) -> Result<(), CliError> {
     let failed = |failure: Failure| CliError::failed("failed to generate the response").because(failure);
-    let answer = repository.answer(query::parse(query.as_bytes()), host).map_err(failed)?;
+    let answer = repository.answer(Request::read(query::parse(query.as_bytes())), host).map_err(failed)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut sent = Sent::default();
     match answer.write_and_tell(&mut out, &mut sent) {

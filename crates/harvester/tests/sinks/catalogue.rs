@@ -8,11 +8,11 @@ use modoai_harvester::record::{Header, Novelty};
 use modoai_harvester::sink::{self, Kept, Origin, Part, Place, Sink, SinkOptions, Source};
 use modoai_protocol::xml::document::{Part as Fragment, Record};
 use modoai_protocol::xml::{OAI_NAMESPACE, Response, XSI_NAMESPACE};
-use modoai_protocol::{Datestamp, query};
+use modoai_protocol::{Datestamp, Request, query};
 use modoai_repository::catalogue::sqlite::system_clock;
 use modoai_repository::catalogue::{Access, Location, open};
 use modoai_repository::host::CatalogueHost;
-use modoai_repository::{Failure, Repository, Settings};
+use modoai_repository::{Failure, PageRequest, Repository, Sent, Settings};
 use modoai_testkit::waiting::wait_until;
 use modoai_testkit::xsd;
 
@@ -76,7 +76,8 @@ impl Aggregator {
 
     fn ask(&self, request: &str) -> Vec<u8> {
         let repository = self.repository();
-        let answer = repository.answer(query::parse(request.as_bytes()), &CatalogueHost).expect("an answer");
+        let answer =
+            repository.answer(Request::read(query::parse(request.as_bytes())), &CatalogueHost).expect("an answer");
         let mut out = Vec::new();
         answer.write_to(&mut out).expect("written");
         out
@@ -103,6 +104,11 @@ impl Aggregator {
         found.sort();
         found
     }
+}
+
+fn page_of(repository: &Repository, request: &str) -> String {
+    let request = PageRequest::read(query::parse(request.as_bytes()));
+    repository.page(request, &CatalogueHost, &mut Sent::default()).expect("a page")
 }
 
 fn origin(slug: &str, prefix: &str) -> Origin {
@@ -497,7 +503,7 @@ fn a_large_record_goes_through_in_pieces() {
     assert_eq!(all.listed(""), ["large", "small"]);
     // A person is told how large it is.
     let page = "verb=GetRecord&metadataPrefix=oai_dc&identifier=large";
-    let page = all.repository().page_for_people(query::parse(page.as_bytes()), &CatalogueHost).expect("a page");
+    let page = page_of(&all.repository(), page);
     assert!(page.len() < 100_000 && page.contains("Too large to show"), "{page}");
     // Replaced by something small, it leaves nothing behind.
     all.harvest("bonn", &[book("large", "no longer", &[])]);
@@ -511,14 +517,13 @@ fn nothing_is_told_before_the_first_list_is_complete_and_everything_after() {
     let mut sink = all.sink("bonn");
     feed(&mut *sink, &origin("bonn", "oai_dc"), &[book("a", "A", &[])]);
     let repository = all.repository();
-    let identify = || repository.answer(query::parse(b"verb=Identify"), &CatalogueHost).map(drop);
+    let identify = || repository.answer(Ok(Request::Identify), &CatalogueHost).map(drop);
     assert!(matches!(identify(), Err(Failure::Unavailable { .. })));
     sink.finish().expect("finished");
     identify().expect("an answer");
     // The same repository sees what comes later.
     feed(&mut *sink, &origin("bonn", "oai_dc"), &[book("b", "B", &["new"])]);
-    let page = query::parse(b"verb=ListRecords&metadataPrefix=oai_dc&set=bonn:new");
-    let page = repository.page_for_people(page, &CatalogueHost).expect("a page");
+    let page = page_of(&repository, "verb=ListRecords&metadataPrefix=oai_dc&set=bonn:new");
     assert!(page.contains("The library of bonn: new"), "{page}");
 }
 

@@ -5,9 +5,8 @@
 
 use std::io;
 
-use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::xml::{Response, document};
-use modoai_protocol::{ErrorCode, Verb};
+use modoai_protocol::{ErrorCode, Parsed, Request, Verb};
 use serde_json::{Map, Value, json};
 
 use super::choices::grouped;
@@ -66,12 +65,12 @@ impl Repository {
     pub fn download<'a>(
         &self,
         form: Form,
-        arguments: Result<Arguments, QueryError>,
+        request: Parsed,
         host: &'a dyn Host,
         allowance: Allowance,
     ) -> Result<Download<'a>, Failure> {
         let repository = self.without_resources().with_pages_up_to(PAGE);
-        let mut first = page(&repository, arguments, host)?;
+        let mut first = page(&repository, request, host)?;
         let size = first.token.as_ref().and_then(|token| token.size.as_deref()?.parse().ok());
         if size.is_some_and(|records| allowance.is_exceeded(records, 0)) {
             first = Response { errors: vec![allowance.error()], ..Response::default() };
@@ -126,7 +125,7 @@ impl Download<'_> {
             let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
             first = match allowance.is_exceeded(sent.records, sent.bytes) {
                 true => Response { errors: vec![allowance.error()], ..Response::default() },
-                false => page(&repository, Ok(arguments), host)?,
+                false => page(&repository, Request::parse(&arguments), host)?,
             };
         }
         sent.is_last = true;
@@ -134,14 +133,10 @@ impl Download<'_> {
     }
 }
 
-/// Reads a page of the list.
-pub(super) fn page(
-    repository: &Repository,
-    arguments: Result<Arguments, QueryError>,
-    host: &dyn Host,
-) -> Result<Response, Failure> {
+/// A page of the list, read.
+pub(super) fn page(repository: &Repository, request: Parsed, host: &dyn Host) -> Result<Response, Failure> {
     let mut xml = Vec::new();
-    repository.answer(arguments, host)?.write_to(&mut xml)?;
+    repository.answer(request, host)?.write_to(&mut xml)?;
     Ok(Response::read(&xml).map_err(io::Error::other)?)
 }
 

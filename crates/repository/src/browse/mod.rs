@@ -40,9 +40,9 @@ use std::sync::LazyLock;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
-use modoai_protocol::Verb;
 use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::xml::Response;
+use modoai_protocol::{Parsed, Request, Verb};
 
 use crate::answer::Sent;
 use crate::error::Failure;
@@ -54,38 +54,51 @@ use view::Page;
 pub use download::{Allowance, Download};
 pub use form::Form;
 
-impl Repository {
-    /// Returns the response to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an
-    /// error.
-    pub fn page_for_people(
-        &self,
-        arguments: Result<Arguments, QueryError>,
-        host: &dyn Host,
-    ) -> Result<String, Failure> {
-        self.page_and_tell(arguments, host, &mut Sent::default())
-    }
+/// The most records on a page.
+const MAX_ON_PAGE: usize = 50;
 
-    /// Does the same, and reports in `sent` what the page contains.
-    pub fn page_and_tell(
-        &self,
-        arguments: Result<Arguments, QueryError>,
-        host: &dyn Host,
-        sent: &mut Sent,
-    ) -> Result<String, Failure> {
-        let (words, arguments) = match arguments.map(filled_in) {
-            Ok(arguments) => {
-                let (words, arguments) = search::split(arguments);
-                (words, Ok(arguments))
+/// A request for a page.
+#[derive(Clone, Debug)]
+pub struct PageRequest {
+    /// The request, as OAI-PMH knows it.
+    pub request: Parsed,
+    /// Its arguments.
+    arguments: Arguments,
+    /// The words of a search. Only pages have it.
+    words: Option<String>,
+    /// True if the URL had no arguments.
+    is_front: bool,
+}
+
+impl PageRequest {
+    /// Reads the arguments as forms send them: a field that was left empty is not an argument. The bare URL shows Identify;
+    /// to a harvester it would be an error.
+    pub fn read(query: Result<Arguments, QueryError>) -> Self {
+        let arguments = match query {
+            Ok(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
+            Err(error) => {
+                return Self {
+                    request: Request::read(Err(error)),
+                    arguments: Vec::new(),
+                    words: None,
+                    is_front: false,
+                };
             }
-            Err(error) => (None, Err(error)),
         };
-        let is_front = arguments.as_ref().is_ok_and(Vec::is_empty);
-        let arguments = if is_front { Ok(identify()) } else { arguments };
-        let asked = arguments.clone().unwrap_or_default();
+        let (words, arguments) = search::split(arguments);
+        let is_front = arguments.is_empty();
+        let arguments = if is_front { vec![("verb".to_owned(), Verb::Identify.to_string())] } else { arguments };
+        Self { request: Request::parse(&arguments), arguments, words, is_front }
+    }
+}
 
-        let people = self.for_people();
-        let answer = people.answer(arguments, host)?;
-        let choices = Choices { is_front, ..Choices::new(&answer.visit, asked, self.settings.by_value_limit)? };
+impl Repository {
+    /// The answer to a request as a page of HTML, and what is on the page.
+    pub fn page(&self, request: PageRequest, host: &dyn Host, sent: &mut Sent) -> Result<String, Failure> {
+        let PageRequest { request, arguments, words, is_front } = request;
+        let people = self.without_resources().with_pages_up_to(MAX_ON_PAGE);
+        let answer = people.answer(request, host)?;
+        let choices = Choices { is_front, ..Choices::new(&answer.visit, arguments, self.settings.by_value_limit)? };
         let is_list = matches!(choices.verb(), Some(Verb::ListRecords));
         let (response, choices) = match words.filter(|_| is_list) {
             Some(words) => {
@@ -119,28 +132,14 @@ fn titles(
     for record in untitled.filter(|record| download::title(record).is_none()) {
         let arguments = [("verb", "GetRecord"), ("metadataPrefix", usual), ("identifier", &record.identifier)];
         let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        let described = download::page(people, Ok(arguments), host)?;
+        let described = download::page(people, Request::parse(&arguments), host)?;
         let title = described.records.first().and_then(download::title);
         titles.extend(title.map(|title| (record.identifier.clone(), title)));
     }
     Ok(titles)
 }
 
-/// Removes empty arguments: a form also sends the fields that were left empty.
-pub fn filled_in(arguments: Arguments) -> Arguments {
-    arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect()
-}
-
-/// Returns the arguments of a page that OAI-PMH defines: all but the words of a search.
-pub fn of_protocol(arguments: &Arguments) -> Arguments {
-    search::split(arguments.clone()).1
-}
-
-fn identify() -> Arguments {
-    vec![("verb".to_owned(), Verb::Identify.to_string())]
-}
-
-/// Puts a response into the templates. Fails only if a template is invalid.
+/// Puts an answer into the templates. Fails only if a template has a fault.
 fn render(response: &Response, choices: &Choices, base_url: &str) -> io::Result<String> {
     let page = Page::new(response, choices, base_url);
     TEMPLATES.get_template("page.html").and_then(|template| template.render(Serde(&page))).map_err(io::Error::other)

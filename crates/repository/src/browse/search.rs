@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use modoai_protocol::Request;
 use modoai_protocol::query::Arguments;
 use modoai_protocol::xml::{Response, document};
 use percent_encoding::percent_decode_str;
@@ -63,7 +64,7 @@ pub(super) fn run(
     let mut found = Vec::new();
     let mut before = None;
     loop {
-        let mut response = page(&scanned, Ok(arguments), host)?;
+        let mut response = page(&scanned, Request::parse(&arguments), host)?;
         let cursor = response.token.as_ref().and_then(|token| token.cursor.as_ref()?.parse::<u64>().ok());
         let before = *before.get_or_insert(cursor.unwrap_or(0));
         count += response.records.len();

@@ -9,7 +9,7 @@ use crate::catalogue::{Access, Change, Location, open};
 use crate::host::CatalogueHost;
 use crate::item::{Fingerprint, Publicity};
 use crate::settings::Settings;
-use modoai_protocol::SetSpec;
+use modoai_protocol::{SetSpec, query};
 
 const BASE: &str = "https://example.org/modoai";
 
@@ -242,9 +242,9 @@ fn a_download_has_the_whole_list() {
     let directory = tempfile::tempdir().expect("a directory");
     let repository = repository(directory.path(), 1_200);
     let load_within = |allowance: Allowance, form: Form, query: &str| {
-        let arguments = modoai_protocol::query::parse(query.as_bytes());
+        let request = Request::read(query::parse(query.as_bytes()));
         let (mut bytes, mut sent) = (Vec::new(), Sent::default());
-        let download = repository.download(form, arguments, &CatalogueHost, allowance).expect("a list");
+        let download = repository.download(form, request, &CatalogueHost, allowance).expect("a list");
         download.write_and_tell(&mut bytes, &mut sent).expect("written");
         assert_eq!(sent.bytes, bytes.len() as u64);
         (String::from_utf8(bytes).expect("text"), sent.records)
@@ -278,8 +278,8 @@ fn a_person_can_go_through_a_repository() {
     let directory = tempfile::tempdir().expect("a directory");
     let repository = repository(directory.path(), 120);
     let open = |query: &str| {
-        let arguments = modoai_protocol::query::parse(query.as_bytes());
-        let page = repository.page_for_people(arguments, &CatalogueHost).expect("a page");
+        let request = PageRequest::read(query::parse(query.as_bytes()));
+        let page = repository.page(request, &CatalogueHost, &mut Sent::default()).expect("a page");
         assert_balanced(&page);
         readable(&page)
     };
@@ -313,7 +313,7 @@ fn a_person_can_go_through_a_repository() {
     assert_has(&open(&link), &["20 records found among records 101 to 120."]);
 
     let mut sent = Sent::default();
-    let arguments = modoai_protocol::query::parse(b"verb=ListRecords&metadataPrefix=oai_dc&until=");
-    let page = repository.page_and_tell(arguments, &CatalogueHost, &mut sent).expect("a page");
+    let request = PageRequest::read(query::parse(b"verb=ListRecords&metadataPrefix=oai_dc&until="));
+    let page = repository.page(request, &CatalogueHost, &mut sent).expect("a page");
     assert_eq!((sent.records, sent.bytes, sent.is_last), (50, page.len() as u64, false));
 }

@@ -83,6 +83,14 @@ pub enum CatalogueError {
         /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// It can only be read, and is to be filled or upgraded first.
+    #[error("the catalogue {place} cannot be read yet: {reason}")]
+    NotReady {
+        /// Which catalogue.
+        place: String,
+        /// What it lacks.
+        reason: String,
+    },
     /// The file is not a catalogue, or one from a newer version.
     #[error("{place} is not a catalogue that this version can read: {reason}")]
     Foreign {

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::sync::Arc;
 
+use modoai_protocol::Request;
 use modoai_repository::audience::{Audience, Digests, Listing};
 use modoai_repository::catalogue::roles::Learner as _;
 use modoai_repository::catalogue::sqlite::Sqlite;
@@ -69,7 +70,7 @@ fn listed(repository: &Repository, word: &'static str, digests: &Digests) -> (Ve
     let arguments = [("verb", "ListIdentifiers"), ("metadataPrefix", "oai_dc")];
     let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let mut xml = Vec::new();
-    repository.answer(Ok(arguments), &host).expect("an answer").write_to(&mut xml).expect("memory");
+    repository.answer(Request::parse(&arguments), &host).expect("an answer").write_to(&mut xml).expect("memory");
     let response = modoai_protocol::xml::Response::read(&xml).expect("a response");
     let name = |identifier: String| identifier.strip_prefix("http://s/").unwrap_or_default().to_owned();
     let records = response.records.into_iter().map(|record| (name(record.identifier), record.deleted));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use modoai_protocol::Request;
 use modoai_protocol::xml::Response;
 use modoai_repository::catalogue::Access;
 use modoai_repository::catalogue::sqlite::Sqlite;
@@ -34,7 +35,7 @@ fn repository(directory: &TempDir, text: &str) -> Repository {
 fn answer(repository: &Repository, verb: &str) -> String {
     let arguments = vec![("verb".to_owned(), verb.to_owned())];
     let mut xml = Vec::new();
-    let answer = repository.answer(Ok(arguments), &CatalogueHost).expect("an answer");
+    let answer = repository.answer(Request::parse(&arguments), &CatalogueHost).expect("an answer");
     answer.write_to(&mut xml).expect("room for it");
     xsd::expect_valid(verb, &xml);
     String::from_utf8(xml).expect("UTF-8")

@@ -37,7 +37,7 @@ battery::battery!(Directory::new());
 /// Why a file was refused.
 fn refusal(result: Result<impl Sized, CatalogueError>, file: &Path) -> String {
     match result {
-        Err(CatalogueError::Foreign { place, reason }) => {
+        Err(CatalogueError::Foreign { place, reason } | CatalogueError::NotReady { place, reason }) => {
             assert_eq!(Path::new(&place), file);
             reason
         }

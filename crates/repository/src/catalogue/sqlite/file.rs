@@ -143,8 +143,8 @@ impl DatabaseFile {
             return Err(self.failing_io("open the log")(io::Error::new(io::ErrorKind::PermissionDenied, files)));
         }
         match self.version(&connection)? {
-            0 => Err(self.foreign("it is empty".to_owned())),
-            version if version < READABLE => Err(self.foreign(format!(
+            0 => Err(self.not_ready("it is empty".to_owned())),
+            version if version < READABLE => Err(self.not_ready(format!(
                 "it has version {version}, but version {READABLE} is required; upgrade it with `modoai import` or \
                     `modoai serve`"
             ))),
@@ -248,6 +248,10 @@ impl DatabaseFile {
 
     fn foreign(&self, reason: String) -> CatalogueError {
         CatalogueError::Foreign { place: self.place(), reason }
+    }
+
+    fn not_ready(&self, reason: String) -> CatalogueError {
+        CatalogueError::NotReady { place: self.place(), reason }
     }
 
     fn place(&self) -> String {

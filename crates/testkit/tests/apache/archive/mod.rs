@@ -160,7 +160,7 @@ fn what_holds_no_records_is_refused() {
         set_mode(&folder.path("state").join(name), 0o644);
     }
     let httpd = launch(Mpm::Event, &folder.path("state"), "").start();
-    assert_eq!(httpd.client().get("/modoai?verb=Identify").expect("an answer").status, 503);
+    assert_eq!(httpd.client().get("/modoai?verb=Identify").expect("an answer").status, 500);
     httpd.wait("it is said why", || httpd.error_log().contains("contains the files of a site"));
     httpd.expect_clean_log(&["failed to open the repository"]);
 }

@@ -25,16 +25,16 @@ impl Quality {
     }
 }
 
-/// The names in the values of a header in lower case, without parameters, each with its quality; zero where that is
+/// The names in the value of a header in lower case, without parameters, each with its quality; zero where that is
 /// unreadable.
-pub fn list<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<(String, Quality)> {
+pub fn list(value: &str) -> Vec<(String, Quality)> {
     let entry = |entry: &str| {
         let mut pieces = entry.split(';').map(str::trim);
         let name = pieces.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
         let quality = pieces.find_map(|piece| piece.strip_prefix("q=").or(piece.strip_prefix("Q=")));
         Some((name, quality.map_or(Quality::ONE, |text| Quality::parse(text).unwrap_or(Quality::ZERO))))
     };
-    values.into_iter().flat_map(|value| value.split(',').filter_map(entry)).collect()
+    value.split(',').filter_map(entry).collect()
 }
 
 #[cfg(test)]
