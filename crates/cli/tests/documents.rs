@@ -15,7 +15,7 @@ const BEGIN: &str = "<!-- printed by `modoai settings` -->\n```toml\n";
 const END: &str = "```\n<!-- end of what is printed -->\n";
 
 /// Names with underscores that the guide speaks of, and that are not settings.
-const NO_SETTINGS: [&str; 9] = [
+const NO_SETTINGS: [&str; 11] = [
     "oai_dc",
     "http_header",
     "oai_didl",
@@ -25,6 +25,9 @@ const NO_SETTINGS: [&str; 9] = [
     "not_tested",
     "unread_pages",
     "user_agent",
+    // Of pywb.
+    "index_paths",
+    "archive_paths",
 ];
 
 /// Settings of the Apache module had such names once, and its modules have them still.

@@ -36,7 +36,7 @@ enum Offer {
 
 /// The formats of an archive, which can change while it is served.
 pub trait ArchiveFormats: Send + Sync {
-    /// The formats as of that standing. Asked for every request: what was made of a [`Catalogue::memo`] is good for as
+    /// The formats as of that standing. Asked for every request: what was made of a [`Memory::memo`](crate::catalogue::roles::Memory::memo) is good for as
     /// long as [`Standing::revision`] stays.
     fn as_of(&self, standing: &Standing, catalogue: &dyn Catalogue) -> Result<Formats, Failure>;
 }

@@ -124,12 +124,20 @@ fn expect_declared(folder: &Path, by: &str) {
         std::fs::read_to_string(folder.join(format!("{by}.rs"))).expect("a file that declares the others");
     for entry in std::fs::read_dir(folder).expect("a folder of tests") {
         let path = entry.expect("readable").path();
-        // Sources of modules that tests compile lie beside them.
-        if path.extension().is_some_and(|extension| extension != "rs") {
+        // Data of tests, and sources of modules that tests compile.
+        if path.extension().is_some_and(|extension| extension != "rs") || is_data(&path) {
             continue;
         }
         let module = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let declared = module == by || declarations.contains(&format!("mod {module};\n"));
         assert!(declared, "{} is not declared in {by}.rs, so its tests never run", path.display());
     }
+}
+
+/// Returns true for a directory without Rust files.
+fn is_data(path: &Path) -> bool {
+    let is_rust = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+    };
+    std::fs::read_dir(path).is_ok_and(|mut entries| !entries.any(is_rust))
 }

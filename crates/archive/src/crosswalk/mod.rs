@@ -53,7 +53,6 @@
 //! | `doi` | the DOI without prefix, from any of its forms; empty if it is not a DOI |
 //! | `language` | the language tag; empty if it is not one |
 //! | `kind` | the type of a document in several vocabularies: `.uri` and `.label` (COAR), `.openaire`, `.datacite`, `.dcmi`, `.mods`; `.known` |
-//! | `date_text` | the same date as the record has it, also if it cannot be parsed |
 //! | `access` | the access rights in COAR's vocabulary: `.uri` and `.label`; `.known` |
 //! | `texts` | the strings and numbers of a list; a single one as a list of one, anything else as an empty list |
 //! | `words` | the words of a string as a list; for a list, its strings |
