@@ -32,6 +32,8 @@ def main():
         application = FrontEndApp()
         server = GeventServer(application, port=0, hostname="127.0.0.1", handler_class=RequestURIWSGIHandler)
         print(f"http://127.0.0.1:{server.port}/site", flush=True)
+        # pywb prints which directories it reads, and the test does not read this pipe any longer.
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         server.join()
 
 
