@@ -77,10 +77,13 @@ pub(crate) enum Body {
 /// Replaces the network.
 unsafe extern "C" fn capture(filter: *mut ap::ap_filter_t, brigade: *mut ap::apr_bucket_brigade) -> ap::apr_status_t {
     guard(-1, || {
-        // SAFETY: the context was set by `prepare`; the brigade may be emptied here. Its sentinel is its own list,
-        // treated as a bucket.
+        // SAFETY: the context was set by `prepare`, or is null if the configuration of the site names the filter; the brigade
+        // may be emptied here. Its sentinel is its own list, treated as a bucket.
         unsafe {
-            let captured = &mut *(*filter).ctx.cast::<Captured>();
+            let Some(captured) = (*filter).ctx.cast::<Captured>().as_mut() else {
+                ap::ap_remove_output_filter(filter);
+                return ap::ap_pass_brigade((*filter).next, brigade);
+            };
             let sentinel = (&raw mut (*brigade).list).cast::<ap::apr_bucket>();
             let mut bucket = (*brigade).list.next;
             while bucket != sentinel {
