@@ -49,12 +49,13 @@ pub enum Reached {
     },
 }
 
-/// Writes a number of bytes with the largest unit that leaves no fraction, or with megabytes if there is none.
+/// Formats a number of bytes with the largest unit that leaves no fraction; above 9 MiB at least in whole MiB, rounded down.
 pub fn size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
+        Some((shift, unit)) if *shift >= 20 => format!("{} {unit}", bytes >> shift),
+        _ if bytes >> 20 > 9 => format!("{} MiB", bytes >> 20),
         Some((shift, unit)) => format!("{} {unit}", bytes >> shift),
-        None if bytes >> 20 > 9 => format!("{} MiB", bytes >> 20),
         None => format!("{bytes} bytes"),
     }
 }
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn sizes_are_readable() {
-        let written = [0, 1, 1024, 1500, 500 << 20, 4 << 30, (4 << 30) + 1].map(size);
+        let written = [0, 1, 1024, 1500, 500 << 20, 4 << 30, (4 << 30) + 4096].map(size);
         assert_eq!(written, ["0 bytes", "1 bytes", "1 KiB", "1500 bytes", "500 MiB", "4 GiB", "4096 MiB"]);
     }
 
