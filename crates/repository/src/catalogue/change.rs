@@ -10,8 +10,8 @@ use crate::item::{Facts, Fingerprint, Publicity};
 /// One difference between the site and the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// An item is new, changed, or back. Facts are kept if they are about the fingerprint it has
-    /// now; a title only if the media type is the same.
+    /// An item is new, changed, or restored. Facts are kept if they are about its current fingerprint; a title only if
+    /// the media type is the same.
     Put {
         /// Its name.
         name: String,
@@ -21,13 +21,14 @@ pub enum Change {
         media_type: Arc<str>,
         /// The narrowest sets it belongs to.
         sets: Vec<Arc<SetSpec>>,
-        /// Whether its existence is a secret.
+        /// The visibility of the item to clients.
         publicity: Publicity,
     },
-    /// An item has a record, or has none any more, in one format. What it has in other formats stays, and is stamped only
-    /// if the item is in other sets now: each format has a datestamp of its own. A record that is there already, by its
-    /// digest and in the same sets, is not stamped. The first set of an item is whose it is: as
-    /// long as the item is not gone, changes by others are ignored, so that two who both have it do not take turns.
+    /// An item has a record in one format, or no longer has one. Its records in other formats stay. They are stamped
+    /// only if the sets of the item have changed, because each format has a separate datestamp. A record with the same
+    /// digest and the same sets as the stored one is not stamped. The first set of an item identifies its source: until
+    /// the item is deleted, changes by other sources are ignored, so that two sources with the same item do not
+    /// overwrite each other.
     Store {
         /// Its name.
         name: String,
@@ -35,12 +36,12 @@ pub enum Change {
         sets: Vec<Arc<SetSpec>>,
         /// The format of the record.
         format: Arc<StoredFormat>,
-        /// The record; `None` if it is gone. That something is gone which never was here is remembered, too.
+        /// The record; `None` if it is deleted. The deletion of an unknown record is remembered, too.
         record: Option<Packed>,
     },
-    /// A document of an archive is new, changed, or back; or gone, and remembered as such even if it never was here. One
-    /// that is as it was, by the digest of its record, its sets and its formats, is not stamped; what it was made of is
-    /// remembered. While the catalogue is filled for the first time, the datestamp is the one that is given.
+    /// A document of an archive is new, changed, restored, or deleted. The deletion of an unknown document is
+    /// remembered, too. A document with the same record (by its digest), sets and formats as before is not stamped; its
+    /// import state is remembered. During the first filling of the catalogue, the datestamp is the given one.
     Describe(Box<Description>),
     /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
     Same {
@@ -49,7 +50,7 @@ pub enum Change {
         /// Its state.
         fingerprint: Fingerprint,
     },
-    /// An item is gone. Deleting what is not there or already gone changes nothing.
+    /// An item is deleted. The deletion of an unknown or deleted item changes nothing.
     Delete {
         /// Its name.
         name: String,
@@ -57,7 +58,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The name of the item it is about, or nothing where only its number is known.
+    /// Returns the name of the item; `None` if only its number is known.
     pub fn name(&self) -> &str {
         match self {
             Self::Put { name, .. } | Self::Store { name, .. } | Self::Delete { name } => name,
@@ -67,50 +68,51 @@ impl Change {
     }
 }
 
-/// A document of an archive on its way into the catalogue.
+/// A document of an archive to be stored in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its name.
     pub name: String,
     /// The narrowest sets it belongs to. A tombstone keeps those it had.
     pub sets: Vec<Arc<SetSpec>>,
-    /// When it last changed where it comes from; `None` if that is unknown.
+    /// The date of its last change at its source; `None` if it is unknown.
     pub datestamp: Option<Datestamp>,
-    /// What the import remembers of it; `None` leaves what is remembered.
+    /// The state that the import remembers; `None` keeps the stored state.
     pub state: Option<ImportState>,
-    /// The record that its formats are made of; `None` if it is gone.
+    /// The record that its formats are generated from; `None` if the document is deleted.
     pub record: Option<Packed>,
-    /// The formats that not every item has, and this one does: each with what is stored in it, or with nothing if it is
-    /// made of the record, too.
+    /// The formats of this document that not every item has, each with its stored record; `None` if the format is
+    /// generated from the document's record, too.
     pub forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
-    /// Formats that it could have and does not: it is gone in them, whether or not it ever had them.
+    /// Formats that the document could have and does not have: it is reported as deleted in them, even if it never had
+    /// them.
     pub gone_in: Vec<Arc<StoredFormat>>,
-    /// Formats that every item has by now: it is on no list of theirs any more.
+    /// Formats that every item now has: the document is removed from their lists.
     pub unlisted: Vec<Arc<StoredFormat>>,
-    /// Whether it is stamped.
+    /// The rule for its datestamp.
     pub restamp: Restamp,
 }
 
 impl Description {
-    /// Everything that is to be stored.
+    /// Returns all records to be stored.
     pub fn bodies(&self) -> impl Iterator<Item = &Packed> {
         self.record.iter().chain(self.forms.iter().filter_map(|(_, body)| body.as_ref()))
     }
 }
 
-/// When a document that is there already is stamped.
+/// The rule for a new datestamp of a known document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restamp {
-    /// If it was gone, if its sets or formats change, or if what is stored of it does, by digest.
+    /// Stamped if it was deleted, or if its sets, its formats or, by digest, its stored records change.
     #[default]
     IfChanged,
-    /// Not even if something changes: to harvesters it is the same as before.
+    /// Not stamped, even if something changes: for harvesters, it is the same.
     Never,
-    /// In any case: something else that its formats are made of has changed.
+    /// Always stamped: another input of its formats has changed.
     Always,
 }
 
-/// What an import remembers of a document, to recognise it in the next input.
+/// The state of a document that an import remembers, to recognise the document in the next input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportState {
     /// Hash of the name of the source that it is from.
@@ -126,11 +128,11 @@ pub struct ImportState {
 pub struct Imported {
     /// True if it is deleted.
     pub deleted: bool,
-    /// What the import remembers; `None` if something else has written it.
+    /// The state that the import remembers; `None` if another kind of writer stored the document.
     pub state: Option<ImportState>,
 }
 
-/// What the catalogue believes about an item, for comparison with what is there.
+/// The catalogue's entry for an item, for comparison with the current file or page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The item's number.
@@ -141,11 +143,11 @@ pub struct Known {
     pub media_type: Arc<str>,
     /// The narrowest sets it belongs to.
     pub sets: Arc<[Arc<SetSpec>]>,
-    /// Whether its existence is a secret.
+    /// The visibility of the item to clients.
     pub publicity: Publicity,
     /// Its last known state.
     pub fingerprint: Fingerprint,
-    /// What is known of that state.
+    /// The known facts about that state.
     pub facts: Facts,
 }
 
@@ -156,6 +158,6 @@ pub struct Learned {
     pub number: i64,
     /// The state the facts are about.
     pub fingerprint: Fingerprint,
-    /// What was found out; `None` leaves what is known.
+    /// The new facts; `None` keeps the stored value.
     pub facts: Facts,
 }

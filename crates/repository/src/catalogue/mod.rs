@@ -1,16 +1,16 @@
-//! The catalogue: what the site holds, what it held, and when that changed.
+//! The catalogue: the current and deleted items of a site, and the dates of their changes.
 //!
-//! Its items are files of a site ([`Change::Put`]), which are described when they are asked for, records that came as
-//! XML ([`Change::Store`]), in one or more formats, or documents of an archive ([`Change::Describe`]), whose formats are
-//! made of one record.
+//! Its items are files of a site ([`Change::Put`]), whose records are generated on request; records that were received
+//! as XML ([`Change::Store`]), in one or more formats; or documents of an archive ([`Change::Describe`]), whose formats
+//! are generated from one record.
 //!
-//! Nothing above this module knows which engine is below: [`open`] does. An engine implements the traits of [`roles`], and
-//! [`Catalogue`] and [`Writer`] are all of them together. Three promises matter more than speed:
+//! Only [`open`] selects an engine; no other code depends on one. An engine implements the traits of [`roles`], and
+//! [`Catalogue`] and [`Writer`] combine them. Three guarantees have priority over speed:
 //!
-//! 1. **A change never hides.** The datestamp of a change is not earlier than any [`Standing::as_of`] handed out before
-//!    the change became visible, whatever the clock does. A harvester that next asks from that moment on misses nothing.
-//! 2. **Deletions are remembered for ever.** A tombstone keeps its name, sets and datestamp.
-//! 3. **A page costs the same at any depth**, also when a million items share one datestamp.
+//! 1. **A harvester receives every change.** The datestamp of a change is not earlier than any [`Standing::as_of`] returned
+//!    before the change became visible, regardless of the clock. An incremental harvest from that moment includes the change.
+//! 2. **Deletions are recorded permanently.** A tombstone keeps its name, sets and datestamp.
+//! 3. **Every page of a list costs the same**, even if a million items have the same datestamp.
 //!
 //! All traits are synchronous: httpd's threads call them directly, the standalone server from blocking threads.
 
@@ -30,16 +30,16 @@ pub use self::open::{Access, Presence, check, open};
 pub use self::query::{Detail, PageQuery, Selected, SetTitle, Standing, Unread};
 use self::roles::{Changes, Imports, Inventory, Learner, Lists, Memory, MemoryWriter, Records};
 
-/// A catalogue. Any number of threads and processes read it at once, also while a [`Writer`] writes.
+/// A catalogue. Any number of threads and processes can read it concurrently, even while a [`Writer`] writes.
 pub trait Catalogue: Lists + Records + Memory + Imports + Learner + Send + Sync {
-    /// Returns true as long as this catalogue is at its location: false if it was deleted or replaced by another one, which
-    /// must then be opened anew.
+    /// Returns true as long as this catalogue is at its location: false if it was deleted or replaced by another one.
+    /// Open the new one then.
     fn is_in_place(&self) -> bool;
 
-    /// The one who may write. A second writer, in whatever process, gets [`CatalogueError::Locked`].
+    /// Returns the only writer. A second writer, in any process, gets [`CatalogueError::Locked`].
     fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError>;
 
-    /// The one who may write a catalogue of this kind.
+    /// Returns the only writer of a catalogue of this kind.
     fn writer_for(&self, kind: CatalogueKind) -> Result<Box<dyn Writer>, CatalogueError> {
         let found = self.kind()?;
         kind.check(found)?;
@@ -51,52 +51,52 @@ pub trait Catalogue: Lists + Records + Memory + Imports + Learner + Send + Sync 
     }
 }
 
-/// The one who may write a catalogue.
+/// The only writer of a catalogue.
 pub trait Writer: Changes + Inventory + MemoryWriter + Send {}
 
 impl<T: Changes + Inventory + MemoryWriter + Send> Writer for T {}
 
-/// Why the catalogue could not do it.
+/// The error of an operation on a catalogue.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// Another process writes.
     #[error("the catalogue {place} is being written by another process")]
     Locked {
-        /// Which catalogue.
+        /// The catalogue.
         place: String,
     },
-    /// It holds something else.
+    /// The catalogue is of another kind.
     #[error("the catalogue contains {}; {} a separate catalogue", found.contents(), wanted.needs())]
     OtherKind {
-        /// What it holds.
+        /// The kind of the catalogue.
         found: CatalogueKind,
-        /// What was to be written.
+        /// The kind to be written.
         wanted: CatalogueKind,
     },
     /// The engine failed.
     #[error("failed to {activity} in the catalogue {place}")]
     Engine {
-        /// Which catalogue.
+        /// The catalogue.
         place: String,
-        /// What was being done.
+        /// The operation that failed.
         activity: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// It can only be read, and is to be filled or upgraded first.
+    /// The catalogue is opened read-only, and a writer must fill or migrate it first.
     #[error("the catalogue {place} cannot be read yet: {reason}")]
     NotReady {
-        /// Which catalogue.
+        /// The catalogue.
         place: String,
-        /// What it lacks.
+        /// The missing step.
         reason: String,
     },
-    /// The file is not a catalogue, or one from a newer version.
+    /// The file is not a catalogue, or was written by a newer version.
     #[error("{place} is not a catalogue that this version can read: {reason}")]
     Foreign {
-        /// Which file.
+        /// The file.
         place: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }

@@ -7,27 +7,28 @@ use modoai_protocol::{Datestamp, Range, SetSpec};
 
 use crate::item::Item;
 
-/// Where a catalogue stands.
+/// The state of a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// A random number given at birth: item numbers mean nothing in another catalogue.
+    /// A random number chosen at creation: item numbers are not valid in another catalogue.
     pub epoch: u64,
-    /// A secret given at birth, from which tokens are sealed.
+    /// A secret chosen at creation, from which the key of resumption tokens is derived.
     pub secret: [u8; 32],
-    /// Grows when a memo changes ([`MemoryWriter::set_memo`](super::roles::MemoryWriter::set_memo)): whoever made something of one looks again.
+    /// A number that grows when a memo changes ([`MemoryWriter::set_memo`](super::roles::MemoryWriter::set_memo)):
+    /// values derived from memos must then be computed again.
     pub revision: i64,
-    /// Whether the first filling is complete. Until then lists would be short and stamps not yet trustworthy.
+    /// True if the first filling is complete. Before that, lists are incomplete and datestamps are not reliable.
     pub ready: bool,
-    /// Everything that changed before this moment is visible, and every later change will be stamped at or after it:
-    /// the responseDate of an answer.
+    /// The `responseDate` of a response: every change before this moment is visible, and every later change is stamped
+    /// with this moment or a later one.
     pub as_of: Datestamp,
-    /// The newest datestamp in the catalogue: lists end here, however long they take.
+    /// The newest datestamp in the catalogue. Lists end here, regardless of how long they take.
     pub newest: Option<Datestamp>,
     /// A lower bound of all datestamps, for Identify.
     pub earliest: Option<Datestamp>,
 }
 
-/// Which items.
+/// A selection of items.
 #[derive(Clone, Copy, Debug)]
 pub struct Selected<'a> {
     /// Only items that have, or had, a stored record in the format of this prefix.
@@ -39,62 +40,63 @@ pub struct Selected<'a> {
 }
 
 impl Selected<'static> {
-    /// Everything.
+    /// All items.
     pub const ALL: Self = Self { format: None, set: None, range: Range::ALL };
 }
 
-/// Which items, and where to begin.
+/// A query for one page of a selection.
 #[derive(Clone, Debug)]
 pub struct PageQuery<'a> {
-    /// Of these. With a format, an item is deleted if its record in that format is gone, and as old as that record is.
+    /// The selection. With a format, the deletion and the datestamp are those of the record in that format.
     pub selection: Selected<'a>,
-    /// Begin after this key.
+    /// The page begins after this key.
     pub after: Option<(Datestamp, i64)>,
-    /// At most so many.
+    /// The maximum number of items.
     pub limit: usize,
-    /// What is wanted of each.
+    /// The columns to read.
     pub detail: Detail,
 }
 
-/// How much of an item is wanted. The rest is left empty: lists are read by the million, and every column counts.
+/// The columns to read for each item; the others stay empty. Lists have millions of items, so every column adds to
+/// their cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// What stands in a header: number, name, datestamp, whether it is gone and a secret, and its sets.
+    /// The fields of a header: number, name, datestamp, sets, deletion, and visibility.
     Header,
-    /// That, and media type, fingerprint and title.
+    /// The fields of a header, and media type, fingerprint and title.
     Description,
-    /// Everything about a file.
+    /// All fields of a file.
     Whole,
-    /// What stands in a header, and the stored record in the format that was asked for.
+    /// The fields of a header, and the stored record in the requested format.
     Stored,
-    /// What stands in a header, and the record that an archive's formats are made of.
+    /// The fields of a header, and the record that the formats of an archive are generated from.
     Record,
 }
 
-/// Which facts are missed, and of which items.
+/// A query for items with missing facts.
 #[derive(Clone, Debug)]
 pub struct Unread<'a> {
-    /// The title, of items of these media types.
+    /// Items of these media types that have no title.
     pub titles_of: &'a [&'a str],
-    /// The digests, of items of these sizes.
+    /// Items of these sizes that have no digests.
     pub digests_of: RangeInclusive<u64>,
 }
 
 impl Unread<'_> {
-    /// Whether such a fact is missed of an item.
+    /// Returns true if one of these facts is missing from the item.
     pub fn holds(&self, item: &Item) -> bool {
         let untitled = item.facts.title.is_none() && self.titles_of.contains(&&*item.media_type);
         untitled || (item.facts.digests.is_none() && self.digests_of.contains(&item.fingerprint.size))
     }
 }
 
-/// What people call a set.
+/// The name of a set for humans.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SetTitle {
     /// The set.
     pub set: Arc<SetSpec>,
     /// Its name.
     pub title: String,
-    /// What belongs into it.
+    /// A description of its items.
     pub description: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! Records that came as XML and go out as they came.
+//! Stored records: records that were received as XML and are sent unchanged.
 //!
-//! What is stored of a record is what stands behind its header in an answer: the `metadata` element and the `about`
-//! containers, ready to be sent. So a list of a million records copies bytes and decides nothing about them. Whoever
-//! stores a record vouches that it is well-formed where an answer of ours puts it.
+//! The stored form of a record is the part of a response that follows the header: the `metadata` element and the
+//! `about` containers. A list of a million records is therefore a copy of bytes, without any decision for each record.
+//! The caller that stores a record guarantees that it is well-formed at that place in a response.
 //!
-//! Bytes are packed: compressed, against a text that most records share much with. A record that is still large then is
-//! packed in pieces, so that neither side ever holds the whole.
+//! Records are compressed with a dictionary of text that most records share. A record that is still large after
+//! compression is stored in pieces, so that neither the writer nor a reader holds all of it in memory.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -18,93 +18,95 @@ use zstd::dict::DecoderDictionary;
 
 use super::Catalogue;
 
-/// What a piece holds at most when unpacked.
+/// The maximum size of a piece before compression.
 const PIECE: usize = 256 * 1024;
 
-/// A record that is not larger than this when packed is kept with its row. Hundreds are read at once.
+/// The largest compressed record that is stored in its row. A list reads hundreds of these rows.
 const INLINE: usize = 16 * 1024;
 
-/// How well to compress: records are read far more often than they are written, but written by the million.
+/// The compression level: records are read far more often than they are written, but millions of them are written.
 const LEVEL: i32 = 3;
 
-/// The same for an archive's records. Sending a list of three million spends more time on unpacking than on anything else,
-/// and this level unpacks half as fast again as the other, at a quarter more room.
+/// The compression level for the records of an archive. Sending a list of three million records spends most of its time
+/// on decompression, and this level decompresses 1.5 times as fast as [`LEVEL`], with a quarter more space.
 const DOSSIER_LEVEL: i32 = -1;
 
-/// The first byte of what is packed tells how.
+/// The first byte of a piece, which identifies its compression.
 const PLAIN: u8 = 0;
 const ZSTD_1: u8 = 1;
 const ZSTD_2: u8 = 2;
 
-/// What records have in common. Never changed: another one gets another number.
+/// The dictionary for records. It never changes: a new dictionary gets a new number.
 const BOILERPLATE_1: &[u8] = include_bytes!("boilerplate-1.xml");
 
-/// The same for an archive's records with what is kept ready beside them, as `tools/train-dictionary` found it. Being
-/// small and many, they are unpacked half as fast again with tables that need not be read from each.
+/// The dictionary for the records and pre-rendered formats of an archive, created by `tools/train-dictionary`. These
+/// records are small and many. With the entropy tables of the dictionary, which need not be read from each record, they
+/// are decompressed 1.5 times as fast.
 const DOSSIER_1: &[u8] = include_bytes!("dossier-1.dict");
 
-/// Prepared once: there is an unpacker for every answer.
+/// Prepared once, because each response has its own [`Unpacker`].
 static RECORDS: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(BOILERPLATE_1));
 static DOSSIERS: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DOSSIER_1));
 
-/// A format there are stored records in.
+/// A format of stored records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFormat {
-    /// Its short name: a legal metadata prefix.
+    /// The metadata prefix.
     pub prefix: String,
-    /// Where its schema is.
+    /// The URL of its schema.
     pub schema: String,
     /// Its namespace.
     pub namespace: String,
 }
 
 impl StoredFormat {
-    /// Stands for the record that an archive's formats are made of. Its prefix is none that a harvester can ask for.
+    /// Returns the internal format of the records that the formats of an archive are generated from. Harvesters cannot
+    /// request its prefix.
     pub fn record() -> Self {
         Self { prefix: "/record".to_owned(), schema: String::new(), namespace: String::new() }
     }
 
-    /// Whether harvesters can ask for it.
+    /// Returns true if harvesters can request the format.
     pub fn is_offered(&self) -> bool {
         !self.prefix.starts_with('/')
     }
 }
 
-/// That an item has, or had, a record in a format.
+/// The format of a record that an item has, or had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// Which format.
+    /// The format.
     pub format: Arc<StoredFormat>,
-    /// Whether the record is gone.
+    /// True if the record is deleted.
     pub gone: bool,
 }
 
-/// What the catalogue holds of a record.
+/// A record as the catalogue stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// Bytes when unpacked.
+    /// The size in bytes after decompression.
     pub size: u64,
-    /// Where they are.
+    /// The compressed bytes, or the number that identifies them.
     pub packed: Place,
 }
 
-/// Where packed bytes are.
+/// The location of compressed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Here.
+    /// In memory.
     Here(Vec<u8>),
-    /// In pieces, to be asked for one by one under this number.
+    /// In pieces, which are read one by one with this number.
     Pieces(i64),
 }
 
-/// A record on its way into the catalogue. Two are equal if their digests are.
+/// A compressed record to be stored in the catalogue. Two records are equal if their digests are equal.
 #[derive(Clone, Debug)]
 pub struct Packed {
-    /// Bytes when unpacked.
+    /// The size in bytes after decompression.
     pub size: u64,
-    /// Equal for records that need not be told apart.
+    /// The digest; records with the same digest are treated as equal.
     pub digest: [u8; 16],
-    /// The bytes.
+    /// The compressed bytes.
     pub pieces: Pieces,
 }
 
@@ -116,22 +118,22 @@ impl PartialEq for Packed {
 
 impl Eq for Packed {}
 
-/// The bytes of a record on its way into the catalogue.
+/// The compressed bytes of a record to be stored in the catalogue.
 #[derive(Clone, Debug)]
 pub enum Pieces {
     /// One small piece.
     One(Vec<u8>),
-    /// Pieces one after the other in a file that vanishes with its last handle.
+    /// Consecutive pieces in a file without a name, which the kernel deletes when its last handle is closed.
     Spooled {
         /// The file.
         file: Arc<File>,
-        /// Their lengths.
+        /// The lengths of the pieces.
         lengths: Vec<u32>,
     },
 }
 
 impl Pieces {
-    /// Hands over every piece of a spooled record, in order.
+    /// Passes each piece to `take`, in order.
     pub fn each<E: From<io::Error>>(&self, mut take: impl FnMut(i64, &[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
             Self::One(bytes) => take(0, bytes),
@@ -150,27 +152,27 @@ impl Pieces {
     }
 }
 
-/// Packs one record after the other.
+/// Compresses records, one after the other.
 pub struct Packer {
     compressor: Compressor<'static>,
-    /// What tells which text it compresses against.
+    /// The first byte of each piece, which identifies the dictionary.
     mark: u8,
-    /// Where large records wait.
+    /// The directory for temporary files of large records.
     folder: PathBuf,
-    /// What was written and not packed yet.
+    /// Bytes that are not compressed yet.
     buffer: Vec<u8>,
     size: u64,
     spool: Option<(File, Vec<u32>)>,
 }
 
 impl Packer {
-    /// A packer with nothing in it. Large records wait in files without names in this folder, until they are stored: it
-    /// should have as much room as the catalogue.
+    /// Creates a packer. It writes large records to files without names in this directory until they are stored. The
+    /// directory should have as much space as the catalogue.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Self::against(BOILERPLATE_1, ZSTD_1, LEVEL, folder)
     }
 
-    /// The same for an archive's records.
+    /// Creates a packer for the records of an archive.
     pub fn of_dossiers(folder: &Path) -> io::Result<Self> {
         Self::against(DOSSIER_1, ZSTD_2, DOSSIER_LEVEL, folder)
     }
@@ -180,7 +182,7 @@ impl Packer {
         Ok(Self { compressor, mark, folder: folder.to_owned(), buffer: Vec::new(), size: 0, spool: None })
     }
 
-    /// Takes more of the record.
+    /// Appends bytes to the record.
     pub fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         self.size += bytes.len() as u64;
         while self.buffer.len() + bytes.len() >= PIECE {
@@ -194,7 +196,7 @@ impl Packer {
         Ok(())
     }
 
-    /// The record is whole.
+    /// Ends the record and returns it.
     pub fn finish(&mut self, digest: [u8; 16]) -> io::Result<Packed> {
         let last = self.pack()?;
         let size = std::mem::take(&mut self.size);
@@ -206,7 +208,7 @@ impl Packer {
         Ok(Packed { size, digest, pieces: Pieces::Spooled { file: Arc::new(file), lengths } })
     }
 
-    /// Forgets what was written since the last record.
+    /// Discards the unfinished record.
     pub fn clear(&mut self) {
         self.buffer.clear();
         self.size = 0;
