@@ -40,8 +40,8 @@ pub enum Change {
         record: Option<Packed>,
     },
     /// A document of an archive is new, changed, restored, or deleted. The deletion of an unknown document is
-    /// remembered, too. A document with the same record (by its digest), sets and formats as before is not stamped; its
-    /// import state is remembered. During the first filling of the catalogue, the datestamp is the given one.
+    /// remembered, too. A document whose record (by its digest), sets and formats are the stored ones is not stamped;
+    /// its import state is remembered. During the first filling of the catalogue, the datestamp is the given one.
     Describe(Box<Description>),
     /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
     Same {

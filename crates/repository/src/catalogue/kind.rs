@@ -43,7 +43,7 @@ impl CatalogueKind {
         self.row().1
     }
 
-    /// What a catalogue of this kind holds, as a noun phrase.
+    /// Returns the content of a catalogue of this kind, as a noun phrase.
     pub fn contents(self) -> &'static str {
         self.row().2
     }

@@ -64,18 +64,18 @@ impl Location {
         if path.is_empty() { Err(LocationError::Path) } else { Ok(Self::at(OsStr::from_bytes(path))) }
     }
 
-    /// The catalogue at a path, which is never parsed as a URL: the path of a file, or of a directory that contains a
-    /// catalogue. A path that does not exist yet is a directory unless it has an extension.
+    /// Returns the catalogue at a path, which is never parsed as a URL: the path of a file, or of a directory that
+    /// contains a catalogue. A path that does not exist yet is a directory unless it has an extension.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(Target::File(path.into()))
     }
 
-    /// The catalogue in a directory, whatever the name of the directory is.
+    /// Returns the catalogue in a directory, regardless of the name of the directory.
     pub fn in_directory(directory: &Path) -> Self {
         Self::at(directory.join(DEFAULT_NAME))
     }
 
-    /// The same location with a relative path resolved.
+    /// Returns the same location with a relative path resolved.
     pub fn resolved<E>(&self, resolve: impl FnOnce(&Path) -> Result<PathBuf, E>) -> Result<Self, E> {
         resolve(self.path()).map(Self::at)
     }
@@ -84,26 +84,27 @@ impl Location {
         &self.0
     }
 
-    /// The path, as it was given.
+    /// Returns the path, unchanged.
     pub fn path(&self) -> &Path {
         let Target::File(path) = &self.0;
         path
     }
 
-    /// The path without the name that a catalogue has in a directory: equal for a directory and for the catalogue in it.
+    /// Returns the path without the name that a catalogue has in a directory: equal for a directory and for the
+    /// catalogue in it.
     pub fn place(&self) -> &Path {
         let path = self.path();
         path.parent().filter(|_| path.ends_with(DEFAULT_NAME)).unwrap_or(path)
     }
 
-    /// The path that other files of the catalogue are named after, such as its budgets and its log.
+    /// Returns the path that the names of the catalogue's other files, such as its budgets and its log, begin with.
     pub fn file(&self) -> PathBuf {
         let path = self.path();
         let is_directory = path.is_dir() || (!path.exists() && path.extension().is_none());
         if is_directory { path.join(DEFAULT_NAME) } else { path.to_owned() }
     }
 
-    /// The directory that the catalogue is in, with room for large records on their way into it.
+    /// Returns the directory of the catalogue, which is also the directory of temporary files for large records.
     pub fn directory(&self) -> PathBuf {
         let file = self.file();
         let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -115,7 +116,7 @@ impl Location {
         self.file().is_file()
     }
 
-    /// The location as text that [`parse`](Self::parse) reads back.
+    /// Returns the location as text that [`parse`](Self::parse) accepts.
     pub fn to_text(&self) -> OsString {
         let path = self.path().as_os_str();
         match scheme_of(path) {

@@ -1,4 +1,4 @@
-//! Opening catalogues: the only place that knows which engines there are.
+//! Opens catalogues. No other module depends on the list of engines.
 
 use std::io;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub enum Presence {
     Possible,
     /// Nothing, or nothing that can be reached.
     Missing(io::Error),
-    /// Something that is not a catalogue, and what it is.
+    /// Something that is not a catalogue, with its description.
     Other(&'static str),
 }
 

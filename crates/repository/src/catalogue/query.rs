@@ -12,7 +12,7 @@ use crate::item::Item;
 pub struct Standing {
     /// A random number chosen at creation: item numbers are not valid in another catalogue.
     pub epoch: u64,
-    /// A secret chosen at creation, from which the key of resumption tokens is derived.
+    /// A secret chosen at creation: the key of resumption tokens and of the digests of audiences.
     pub secret: [u8; 32],
     /// A number that grows when a memo changes ([`MemoryWriter::set_memo`](super::roles::MemoryWriter::set_memo)):
     /// values derived from memos must then be computed again.

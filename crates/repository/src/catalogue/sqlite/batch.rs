@@ -1,6 +1,7 @@
-//! One batch of changes on its way into the tables.
+//! Applies one batch of changes to the tables.
 //!
-//! Changes are taken one by one, but written sorted: memberships in the order of their table, new items in bulk.
+//! Changes are processed one by one, but written in sorted order: memberships in the order of their table, new items in
+//! bulk.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use crate::catalogue::stored::{Packed, Pieces};
 use crate::catalogue::{Change, ImportState};
 use crate::item::Fingerprint;
 
-/// What the writer remembers of the tables, so that it need not ask for every item.
+/// The writer's copy of values in the tables, so that it need not query them for every item.
 pub(super) struct Ledger {
     pub(super) ready: bool,
-    /// No stamp may be earlier than this. Not earlier than any stamp there is.
+    /// The lower bound of new datestamps: the latest one in the tables, or a later moment.
     pub(super) floor: i64,
     pub(super) registry: Registry,
     next_number: i64,
-    /// Whether any format of an item has a stamp of its own.
+    /// True if any format of an item has a separate datestamp.
     has_stamps: bool,
-    /// The greatest name: a greater one is certainly new, which spares the first filling all look-ups.
+    /// The greatest name. A greater name is certainly new, so the first filling needs no lookups.
     greatest_name: Option<String>,
 }
 
@@ -46,24 +47,24 @@ impl Ledger {
     }
 }
 
-/// One batch on its way into the tables.
+/// One batch of changes while it is written to the tables.
 pub(super) struct Batch<'a> {
     pub(super) transaction: &'a Transaction<'a>,
     ledger: &'a mut Ledger,
-    /// The stamp of every change; while filling, the latest stamp an item may get.
+    /// The datestamp of every change; during the first filling, the latest datestamp that an item may get.
     pub(super) stamp: i64,
-    /// New items, gathered to be inserted together.
+    /// New items, collected to be inserted together.
     fresh: Vec<Fresh<'a>>,
     /// Their names.
     fresh_names: HashSet<&'a str>,
     moves: Moves,
-    /// By how much the number of live members changes, by set.
+    /// The change of the number of items that are not deleted, by set.
     live: HashMap<i64, i64>,
 }
 
 /// An item that is not in the tables yet.
 pub(super) struct Fresh<'a> {
-    /// Given when it is inserted.
+    /// Set when the item is inserted.
     pub(super) number: i64,
     pub(super) datestamp: i64,
     pub(super) deleted: bool,
@@ -72,13 +73,13 @@ pub(super) struct Fresh<'a> {
     pub(super) publicity: i64,
     pub(super) name: &'a str,
     pub(super) fingerprint: Fingerprint,
-    /// What an import remembers of it.
+    /// The state that an import remembers.
     pub(super) state: Option<ImportState>,
-    /// What is stored of it, by the numbers of formats.
+    /// The stored records, by the numbers of their formats.
     pub(super) bodies: Vec<(i64, &'a Packed)>,
 }
 
-/// What the tables say of an item about to change.
+/// The stored row of an item that a change is about.
 pub(super) struct Present {
     pub(super) number: i64,
     pub(super) datestamp: i64,
@@ -92,7 +93,7 @@ impl<'a> Batch<'a> {
         Self { transaction, ledger, stamp, fresh, fresh_names, moves, live }
     }
 
-    /// Returns the places of the changes that were left out.
+    /// Returns the indexes of the changes that were ignored.
     pub(super) fn run(mut self, changes: &'a [Change]) -> rusqlite::Result<Vec<usize>> {
         let mut left = Vec::new();
         for (place, change) in changes.iter().enumerate() {
@@ -143,8 +144,9 @@ impl<'a> Batch<'a> {
         self.count_live(&kind, 1);
         self.leave(&present)?;
         self.enter(&kind, datestamp, present.number);
-        // The very same state has the same bytes, whatever else is said of it now; a title it has as one kind only. An
-        // item that was public and is created again as a private one is withdrawn: any harvester may have its old record.
+        // An equal fingerprint means equal bytes, even if other fields differ; the title is valid for one media type
+        // only. An item that was public and is created again as a private one is withdrawn: any harvester may have its
+        // old record.
         let mut update = self.transaction.prepare_cached(
             "UPDATE record SET datestamp = ?2, deleted = 0, media = ?3, size = ?4, modified = ?5, changed = ?6,
                     inode = ?7, sets = ?8,
@@ -170,7 +172,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Takes an item that is not in the tables yet.
+    /// Adds an item that is not in the tables yet.
     pub(super) fn add(&mut self, fresh: Fresh<'a>) {
         if self.is_greatest(fresh.name) {
             self.ledger.greatest_name = Some(fresh.name.to_owned());
@@ -182,7 +184,7 @@ impl<'a> Batch<'a> {
         self.fresh.push(fresh);
     }
 
-    /// The datestamp of a change: while filling, the given one if it is not in the future.
+    /// Returns the datestamp of a change: during the first filling, the given one if it is not in the future.
     pub(super) fn stamped(&self, given: Option<i64>) -> i64 {
         given.filter(|_| !self.ledger.ready).map_or(self.stamp, |given| given.min(self.stamp))
     }
@@ -213,7 +215,7 @@ impl<'a> Batch<'a> {
         &mut self.ledger.registry
     }
 
-    /// The number of an item of that name, which is not in the tables yet and will be at once.
+    /// Returns the number for an item with that name, which is not in the tables yet and which the caller inserts next.
     pub(super) fn new_number(&mut self, name: &str) -> i64 {
         if self.is_greatest(name) {
             self.ledger.greatest_name = Some(name.to_owned());
@@ -249,7 +251,8 @@ impl<'a> Batch<'a> {
         present.optional()
     }
 
-    // Until the first filling is complete there are no memberships and only one live count; then they are made at once.
+    // Before the first filling is complete, the tables have no memberships and only one live count; `fill` then creates
+    // all of them.
 
     pub(super) fn enter(&mut self, kind: &Kind, datestamp: i64, number: i64) {
         if self.ledger.ready {
@@ -273,7 +276,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Since when an item is as it is, in each of its formats.
+    /// Returns the datestamp of an item in each of its formats.
     pub(super) fn stamps(&self, present: &Present) -> rusqlite::Result<Vec<(i64, i64)>> {
         let formats = present.kind.formats.iter().map(|(format, _)| *format);
         let own = |format: i64| {
@@ -287,8 +290,8 @@ impl<'a> Batch<'a> {
         formats.map(own).collect()
     }
 
-    /// What an item has in this format is as old as it was, although the item, which has just entered its lists, has
-    /// changed in another.
+    /// Keeps the datestamp of an item in this format. The item has just been added to its lists again because it has
+    /// changed in another format.
     pub(super) fn keep_stamp(&mut self, kind: &Kind, number: i64, format: i64, since: i64) -> rusqlite::Result<()> {
         if !self.ledger.ready || since == self.stamp {
             return Ok(());
@@ -306,7 +309,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Inserts the new items: numbered in the order of their datestamps, with names in the order of their table.
+    /// Inserts the new items, numbered in the order of their datestamps, with names in the order of their table.
     fn insert_fresh(&mut self) -> rusqlite::Result<()> {
         self.fresh_names.clear();
         let mut fresh = std::mem::take(&mut self.fresh);
@@ -357,7 +360,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Inserts what is stored of new items: the small in bulk, the large piece by piece.
+    /// Inserts the stored records of new items: small ones in bulk, large ones piece by piece.
     fn insert_bodies(&mut self, fresh: &[Fresh<'a>]) -> rusqlite::Result<()> {
         let keyed = |fresh: &Fresh<'a>| {
             let number = fresh.number;

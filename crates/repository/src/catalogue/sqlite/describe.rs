@@ -1,4 +1,4 @@
-//! Documents of an archive, on their way into the tables.
+//! Writes documents of an archive to the tables.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::catalogue::stored::{Packed, StoredFormat};
 use crate::catalogue::{Description, ImportState, Restamp};
 use crate::item::{Fingerprint, Publicity};
 
-/// A description with the numbers that its formats have.
+/// A description with the numbers of its formats.
 struct Numbered<'a> {
     description: &'a Description,
-    /// What is to be stored, by the numbers of formats.
+    /// The records to be stored, by the numbers of their formats.
     bodies: Vec<(i64, &'a Packed)>,
     kind: Arc<Kind>,
 }
 
 impl<'a> Batch<'a> {
-    /// A document is new, changed, back, or gone.
+    /// Applies the description of a document that is new, changed, restored, or deleted.
     pub(super) fn describe(&mut self, description: &'a Description) -> rusqlite::Result<()> {
         let present = self.present(&description.name)?;
         let numbered = self.numbered(description, present.as_ref())?;
@@ -47,7 +47,7 @@ impl<'a> Batch<'a> {
         }
         if let Some(record) = &description.record {
             bodies.push((registry.format(transaction, &StoredFormat::record())?, record));
-            // What it had in other formats before is gone in those.
+            // Its records in formats that the new description does not have are deleted.
             formats.iter_mut().for_each(|(_, gone)| *gone = true);
             for (format, body) in &description.forms {
                 let id = registry.format(transaction, format)?;
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Remembers what the import does.
+    /// Stores the import state.
     fn remember_state(&mut self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<()> {
         let Some(ImportState { source, entry, reads_files }) = numbered.description.state else { return Ok(()) };
         let update = "UPDATE record SET source = ?2, entry = ?3, reads_files = ?4 WHERE number = ?1";
@@ -120,7 +120,7 @@ impl<'a> Batch<'a> {
         let (number, deleted) = (present.number, description.record.is_none());
         let datestamp = match description.restamp {
             Restamp::Never => present.datestamp,
-            // A tombstone that is only put on other lists is as old as it was.
+            // A tombstone that is only added to other lists keeps its datestamp.
             _ if present.deleted && deleted => present.datestamp,
             _ => self.stamped(description.datestamp.map(Datestamp::unix)),
         };
@@ -140,12 +140,12 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The size of the record of a document.
+/// Returns the size of a document's record.
 fn size_of(description: &Description) -> u64 {
     description.record.as_ref().map_or(0, |record| record.size)
 }
 
-/// Notes that an item has, or has not any more, the format with this number.
+/// Adds or updates the entry of the format with this number.
 fn note(formats: &mut Vec<(i64, bool)>, id: i64, gone: bool) {
     match formats.iter_mut().find(|(known, _)| *known == id) {
         Some(known) => known.1 = gone,

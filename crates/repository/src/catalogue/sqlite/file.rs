@@ -1,4 +1,4 @@
-//! The database file: where it is, opening and upgrading it, its lock, and what its errors mean.
+//! The database file: its path, opening and migration, its lock, and its errors.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,10 +12,10 @@ use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
 
 use crate::catalogue::{Access, CatalogueError, Location, Presence};
 
-/// The file's name when only a directory was given.
+/// The name of the file in a directory.
 pub(in crate::catalogue) const DEFAULT_NAME: &str = "catalogue.sqlite";
 
-/// The tables. The number in the header is "moai".
+/// The tables. The application ID in the file header is "moai".
 const LAYOUT: Layout = Layout {
     application_id: 0x6d6f_6169,
     migrations: &[
@@ -31,31 +31,32 @@ const LAYOUT: Layout = Layout {
         include_str!("010-import-state.sql"),
     ],
     journal: Journal::Wal,
-    // Each connection has those of its role.
+    // The settings depend on the role of the connection.
     settings: "",
     patience: PATIENCE,
     files: Files::Shared,
 };
 
-/// The oldest version that is read without a migration, so that a catalogue can be served before somebody writes it.
+/// The oldest version that is read without a migration, so that a catalogue can be served before a writer migrates it.
 const READABLE: usize = 7;
 
 /// The query for the kind of a catalogue that does not store it.
 pub(super) const INFER_KIND: &str = include_str!("infer-kind.sql");
 
-/// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.
+/// The maximum time that a writer, or a process that creates the file, waits for a lock. No process holds the lock
+/// longer than one batch.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long remembering a fact may wait: facts can be found out again.
+/// The maximum time to wait before storing facts. It is short, because facts can be computed again.
 const LEARNER_PATIENCE: Duration = Duration::from_millis(250);
 
-/// A write-ahead log longer than this is emptied even if readers have to be waited for.
+/// The maximum length of the write-ahead log. Above it, the log is emptied even if the writer must wait for readers.
 const LONG_LOG: u64 = 256 << 20;
 
 /// Every SQLite database begins with this.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Checks what is at the path of a catalogue. A file that cannot be read may be a catalogue.
+/// Checks the path of a catalogue. A file that cannot be read may be a catalogue.
 pub(in crate::catalogue) fn check_file(path: &Path) -> Presence {
     let is_database = || {
         let mut start = Vec::new();
@@ -72,12 +73,12 @@ pub(in crate::catalogue) fn check_file(path: &Path) -> Presence {
     }
 }
 
-/// What a connection is for.
+/// The role of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Answers requests; there are as many as there are threads, so each must be small.
+    /// Answers requests. Each thread can have one, so each must use little memory.
     Reader,
-    /// Remembers facts.
+    /// Stores facts.
     Learner,
     /// Records audiences.
     Recorder,
@@ -93,18 +94,18 @@ pub(super) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// The file at a path: the path itself, or [`DEFAULT_NAME`] below it.
+    /// Returns the file at a path: the path itself, or [`DEFAULT_NAME`] below it.
     pub(super) fn at(path: &Path, access: Access) -> Self {
         Self { path: Location::at(path).file(), access }
     }
 
-    /// Device and inode of the file, if it exists.
+    /// Returns the device and inode of the file, if it exists.
     pub(super) fn identity(&self) -> Option<(u64, u64)> {
         fs::metadata(&self.path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
     }
 
-    /// Creates the file, or migrates one that is too old to be read, and refuses one of another kind. A file that can be read
-    /// is left to the next writer.
+    /// Creates the file, or migrates one that is too old to be read, and rejects one of another kind. Other old files
+    /// are migrated by the next writer.
     pub(super) fn prepare(&self) -> Result<(), CatalogueError> {
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory).map_err(self.failing_io("create the directory"))?;
@@ -117,13 +118,14 @@ impl DatabaseFile {
         }
         let _lock = if version > 0 { Some(self.lock()?) } else { None };
         let failing = self.failing("create the tables");
-        // 8 KB: a quarter faster to fill and an eighth smaller than 4 KB; larger pages make small changes dear.
+        // With 8 KB pages, filling is a quarter faster and the file an eighth smaller than with 4 KB; larger pages make
+        // small changes expensive.
         connection.pragma_update(None, "page_size", 8192).map_err(&failing)?;
         LAYOUT.use_log(&connection).map_err(&failing)?;
         self.migrate(&mut connection)
     }
 
-    /// Brings the tables to the newest version. The caller has the lock, unless the file is new.
+    /// Migrates the tables to the newest version. The caller holds the lock, unless the file is new.
     pub(super) fn migrate(&self, connection: &mut Connection) -> Result<(), CatalogueError> {
         if self.version(connection)? == LAYOUT.migrations.len() {
             return Ok(());
@@ -131,9 +133,9 @@ impl DatabaseFile {
         LAYOUT.migrate(connection, &self.path).map_err(|error| self.failed(error))
     }
 
-    /// Makes sure that the file exists and can be read, and changes nothing.
+    /// Checks that the file exists and can be read, without changing anything.
     pub(super) fn expect(&self) -> Result<(), CatalogueError> {
-        // The system's own word for what is wrong is clearer than SQLite's.
+        // The operating system's error message is clearer than that of SQLite.
         File::open(&self.path).map_err(self.failing_io("open the file"))?;
         let connection = self.open(OpenFlags::empty()).map_err(self.failing("open"))?;
         if let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
@@ -152,10 +154,10 @@ impl DatabaseFile {
         }
     }
 
-    /// A new connection, set up for its role.
+    /// Opens a connection and configures it for its role.
     pub(super) fn connect(&self, role: Role) -> rusqlite::Result<Connection> {
         let connection = self.open(OpenFlags::empty())?;
-        // An I/O error under a memory map would be a signal and end the process, which may be httpd.
+        // With a memory map, an I/O error would be a signal and end the process, which may be httpd.
         connection.pragma_update(None, "mmap_size", 0)?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -177,18 +179,19 @@ impl DatabaseFile {
             }
             Role::Writer => {
                 connection.busy_timeout(PATIENCE)?;
-                // It lasts, but a copy made by `VACUUM INTO` comes without it.
+                // The setting is stored in the file, except in a copy created by `VACUUM INTO`.
                 connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
                 connection.set_prepared_statement_cache_capacity(64);
                 connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-                // All of it is used where a batch holds records of any size: what does not fit goes to the log early.
+                // A batch with records of any size uses all of it: the rest is written to the log early.
                 connection.pragma_update(None, "cache_size", -8 * 1024)?;
             }
         }
         Ok(connection)
     }
 
-    /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
+    /// Acquires the lock of the only writer and holds it until the handle is dropped. The kernel releases the lock of a
+    /// process that dies.
     pub(super) fn lock(&self) -> Result<Lock, CatalogueError> {
         if self.access == Access::Read {
             return Err(self.failing_io("write")(io::Error::new(
@@ -205,7 +208,8 @@ impl DatabaseFile {
         })
     }
 
-    /// Empties a log that has become long because there was always someone reading. Short reads make that rare.
+    /// Empties a log that has become long because the catalogue was always being read. Reads are short, so this is
+    /// rare.
     pub(super) fn tend_log(&self, writer: &Connection) {
         if fs::metadata(self.beside("-wal")).is_ok_and(|log| log.len() > LONG_LOG) {
             let emptied = writer.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
@@ -213,7 +217,7 @@ impl DatabaseFile {
         }
     }
 
-    /// Turns an engine's error into ours.
+    /// Converts an error of SQLite.
     pub(super) fn failing(&self, activity: &'static str) -> impl Fn(rusqlite::Error) -> CatalogueError + '_ {
         move |error| match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => self.foreign(error.to_string()),
@@ -225,7 +229,7 @@ impl DatabaseFile {
         move |error| CatalogueError::Engine { place: self.place(), activity, source: error.into() }
     }
 
-    /// Turns an error of the state database into that of a catalogue.
+    /// Converts an error of the state database into that of a catalogue.
     fn failed(&self, error: DatabaseError) -> CatalogueError {
         let place = self.place();
         match error {
@@ -258,7 +262,7 @@ impl DatabaseFile {
         self.path.display().to_string()
     }
 
-    /// A path beside the database, named after it.
+    /// Returns the path of a file next to the database, whose name begins with that of the database.
     pub(super) fn beside(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(suffix);
@@ -266,20 +270,21 @@ impl DatabaseFile {
     }
 
     fn open(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
-        // SQLite itself falls back to reading when the file may not be written. No mutex: a connection is never used by
-        // two threads at once.
+        // SQLite itself falls back to reading when the file may not be written. No mutex: two threads never use a
+        // connection concurrently.
         let rights = match self.access {
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
             Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         let flags = flags | rights | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
-        // Without a log file a reader that may not write to the directory could not read. Whoever closes last keeps it.
+        // Without a log file, a reader that may not write to the directory could not read. The last process that closes
+        // the database keeps it.
         connection.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
         Ok(connection)
     }
 
-    /// How many migrations the file has seen; 0 for an empty file.
+    /// Returns the number of migrations applied to the file; 0 for an empty file.
     fn version(&self, connection: &Connection) -> Result<usize, CatalogueError> {
         LAYOUT.version(connection, &self.path).map_err(|error| self.failed(error))
     }

@@ -1,9 +1,9 @@
-//! Completing the first filling.
+//! Completes the first filling.
 //!
-//! While the catalogue is being filled only `record` and its names are written: in the order of names that is pure
-//! appending. Memberships are in another order, so adding them batch by batch would touch every page of their table
-//! with every batch. They are made here instead, all at once, sorted, in the transaction that makes the catalogue
-//! ready. A filling that is interrupted before that needs no repair.
+//! While the catalogue is being filled, only `record` and its names are written, in the order of names, which only
+//! appends to the table. Memberships have another order, so adding them batch by batch would write to every page of
+//! their table with every batch. They are created here instead, all together and sorted, in the transaction that makes
+//! the catalogue ready. A filling that is interrupted before that needs no repair.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use super::batch::Ledger;
 use super::membership::{self, Entry};
 use super::registry::Kind;
 
-/// How many memberships are sorted at a time. Bounds the memory; each round walks through all items once.
+/// The number of memberships to sort at a time. It limits the memory; each round reads all items once.
 const ROUND: usize = 1 << 20;
 
-/// Makes memberships, counters and live counts from the records, and declares the catalogue ready.
+/// Creates memberships, counters and live counts from the records, and makes the catalogue ready.
 pub(super) fn complete(writer: &Connection, ledger: &mut Ledger) -> rusqlite::Result<()> {
     let census = Census::take(writer, ledger)?;
     let sizes = census.set_sizes();
@@ -42,7 +42,7 @@ pub(super) fn complete(writer: &Connection, ledger: &mut Ledger) -> rusqlite::Re
     Ok(())
 }
 
-/// All items in the order of lists, with no more of each than memberships need.
+/// All items in the order of lists, only with the fields that memberships need.
 struct Census {
     items: Vec<Listed>,
     kinds: Vec<(Arc<Kind>, Size)>,
@@ -100,7 +100,7 @@ impl Census {
         sizes.into_iter().collect()
     }
 
-    /// Writes the memberships of some neighbouring sets.
+    /// Writes the memberships of a range of sets.
     fn write(&self, writer: &Connection, sets: &[(i64, Size)]) -> rusqlite::Result<()> {
         let places_of = |(kind, _): &(Arc<Kind>, Size)| -> Vec<usize> {
             let place = |set: &i64| sets.binary_search_by_key(set, |(set, _)| *set).ok();

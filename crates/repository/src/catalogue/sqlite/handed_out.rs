@@ -1,8 +1,9 @@
-//! The latest moment handed out as `as_of`, by whatever process.
+//! The latest moment that any process has returned as `as_of`.
 //!
-//! If the clock is set back, only this memory keeps a change from being stamped earlier than what a harvester was
-//! already told. It is a tiny file beside the database and not a row in it, because readers note a moment every second
-//! and must not wait for the writer to do so. Its content need not survive a power cut: stamps in the database do.
+//! If the clock is set back, only this value prevents a change from being stamped earlier than a moment that a
+//! harvester has already received. It is stored in a small file next to the database and not in a table, because
+//! readers note a moment every second and must not wait for the writer. The file need not survive a power failure: the
+//! datestamps in the database do.
 
 use std::fs::File;
 use std::io;
@@ -13,23 +14,23 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// The latest moment handed out.
+/// The latest moment returned.
 pub(super) struct HandedOut {
-    /// What this process has noted: spares all but one look at the file each second.
+    /// The latest moment that this process has noted. With it, the process reads the file at most once in a second.
     noted: AtomicI64,
-    /// None if this process may not write there; then it speaks only for itself.
+    /// `None` if this process may not write the file; the moment is then known only to this process.
     file: Mutex<Option<File>>,
 }
 
 impl HandedOut {
-    /// Opens the file, or makes it if this process may.
+    /// Opens the file, or creates it if this process may.
     pub(super) fn open(path: &Path, may_make: bool) -> Self {
         let file = File::options().read(true).write(true).create(may_make).truncate(false).open(path);
         let file = file.inspect_err(|error| tracing::debug!(%error, path = %path.display(), "moments stay private"));
         Self { noted: AtomicI64::new(i64::MIN), file: Mutex::new(file.ok()) }
     }
 
-    /// Notes a moment before it is handed out. Once this returns, every writer sees it.
+    /// Notes a moment before it is returned. When this function returns, every writer sees the moment.
     pub(super) fn note(&self, moment: i64) {
         if self.noted.load(Ordering::SeqCst) < moment {
             self.latest_with(moment);
@@ -37,7 +38,7 @@ impl HandedOut {
         }
     }
 
-    /// The latest moment noted by anyone.
+    /// Returns the latest moment noted by any process.
     pub(super) fn latest(&self) -> i64 {
         let noted = self.noted.load(Ordering::SeqCst);
         self.latest_with(noted)
@@ -53,7 +54,7 @@ impl HandedOut {
     }
 }
 
-/// Raises the moment in the file to at least this one, and tells what it then is.
+/// Raises the moment in the file to at least this one, and returns the result.
 fn raise(file: &File, moment: i64) -> io::Result<i64> {
     flock(file, FlockOperation::LockExclusive)?;
     let raised = raise_locked(file, moment);

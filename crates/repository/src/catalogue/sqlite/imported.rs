@@ -9,7 +9,7 @@ pub(super) fn imported(reader: &Connection, names: &[&str]) -> rusqlite::Result<
         "SELECT r.deleted, r.source, r.entry, r.reads_files
          FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
     )?;
-    // One snapshot for all, and the lock is taken once.
+    // All queries use one snapshot, and the lock is acquired once.
     let _snapshot = reader.unchecked_transaction()?;
     let mut imported = |name: &&str| {
         let imported = query.query_row([name], |row| {

@@ -1,14 +1,14 @@
-//! Many rows by few statements.
+//! Inserts many rows with few statements.
 //!
-//! Starting and ending a statement costs as much as inserting a row, so rows go in by the dozen.
+//! Starting and ending a statement costs as much as inserting a row, so a statement inserts dozens of rows.
 
 use rusqlite::{Connection, Statement};
 
-/// Rows of one statement. More gain nothing and make the statement large.
+/// Rows of one statement. More rows are not faster and make the statement large.
 const ROWS: usize = 32;
 
 /// Inserts all rows. `into` is the statement up to and including `VALUES`, `row` the parenthesis for one row; `bind`
-/// binds the parameters of one row, the first of them to the number it is given.
+/// binds the parameters of one row, beginning with the parameter number passed to it.
 pub(super) fn insert_all<Row>(
     writer: &Connection,
     into: &str,

@@ -1,4 +1,4 @@
-//! Remembering facts.
+//! Stores facts about items and files.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 
@@ -6,7 +6,7 @@ use super::read::fingerprint_from;
 use crate::catalogue::Learned;
 use crate::item::{Digests, Fingerprint};
 
-/// Remembers facts about items that are still in the state the facts are about.
+/// Stores facts about items whose fingerprint has not changed since.
 pub(super) fn remember(connection: &mut Connection, facts: &[Learned]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
@@ -25,9 +25,9 @@ pub(super) fn remember(connection: &mut Connection, facts: &[Learned]) -> rusqli
     transaction.commit()
 }
 
-/// The digests of a document's file, and the state that they are of.
+/// Returns the digests of a document's file, and the state of the file when they were computed.
 pub(super) fn of_file(reader: &Connection, path: &str) -> rusqlite::Result<Option<(Fingerprint, Digests)>> {
-    // A catalogue of version 7 that is only read has no digests of files.
+    // A catalogue of version 7 that is opened read-only has no digests of files.
     if !reader.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'file'")?.exists([])? {
         return Ok(None);
     }
@@ -40,7 +40,7 @@ pub(super) fn of_file(reader: &Connection, path: &str) -> rusqlite::Result<Optio
     query.query_row([path], state_and_digests).optional()
 }
 
-/// Remembers the digests of one state of a document's file, in place of those of another.
+/// Stores the digests of one state of a document's file, and replaces those of another state.
 pub(super) fn remember_file(
     connection: &Connection,
     path: &str,

@@ -1,4 +1,4 @@
-//! Who is in which set since when, and how many per day.
+//! The items of each set with their datestamps, and their number per day.
 //!
 //! A list without a set is a list of the set that holds everything, so this is also the order of all items.
 
@@ -6,13 +6,13 @@ use rusqlite::{Connection, params};
 
 use super::insert::insert_all;
 
-/// An item's place in one set's list, and whether it comes or goes. Sorts as the table does.
+/// The position of an item in the list of one set, added or removed. Entries are sorted in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub(super) set: i64,
     pub(super) datestamp: i64,
     pub(super) number: i64,
-    /// +1 comes, -1 goes.
+    /// +1 if added, -1 if removed.
     pub(super) change: i64,
 }
 
@@ -22,7 +22,7 @@ impl Entry {
     }
 }
 
-/// What a batch does to memberships, gathered so that it can be written in the table's order.
+/// The changes of memberships in a batch, collected so that they can be written in the order of the table.
 #[derive(Default)]
 pub(super) struct Moves(Vec<Entry>);
 
@@ -31,7 +31,7 @@ impl Moves {
         self.0.extend(sets.iter().map(|&set| Entry { set, datestamp, number, change }));
     }
 
-    /// An item that is in these lists is at another place of theirs.
+    /// Moves an item within these lists.
     pub(super) fn shift(&mut self, sets: impl Iterator<Item = i64>, number: i64, from: i64, to: i64) {
         for set in sets {
             self.note(&[set], from, number, -1);
@@ -41,21 +41,21 @@ impl Moves {
 
     pub(super) fn write(mut self, writer: &Connection) -> rusqlite::Result<()> {
         self.0.sort_unstable();
-        // An item that changes twice in one batch comes to a place and leaves it again: the sum is what happened.
+        // If an item changes twice in one batch, it is added and removed at the same position: the sum is the result.
         let places = self.0.chunk_by(|a, b| a.place() == b.place());
         let sums = places.map(|same| Entry { change: same.iter().map(|entry| entry.change).sum(), ..same[0] });
         write(writer, sums.filter(|entry| entry.change != 0))
     }
 }
 
-/// The day a datestamp falls on.
+/// Returns the day of a datestamp.
 pub(super) fn day(datestamp: i64) -> i64 {
     datestamp.div_euclid(SECONDS_PER_DAY)
 }
 
 pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 
-/// Writes entries that come in the table's order, each place once, and counts them.
+/// Writes entries, sorted in the order of the table and with unique positions, and counts them.
 pub(super) fn write(writer: &Connection, entries: impl Iterator<Item = Entry>) -> rusqlite::Result<()> {
     let mut leave = writer.prepare_cached("DELETE FROM member WHERE set_id = ?1 AND datestamp = ?2 AND number = ?3")?;
     let mut counters = Counters { writer, set: 0, day: 0, change: 0 };
@@ -76,7 +76,7 @@ pub(super) fn write(writer: &Connection, entries: impl Iterator<Item = Entry>) -
     counters.flush()
 }
 
-/// How many entries are gathered before they are inserted.
+/// The number of entries to collect before they are inserted.
 const COMING: usize = 4096;
 
 fn come(writer: &Connection, entries: &[Entry]) -> rusqlite::Result<()> {
@@ -87,7 +87,7 @@ fn come(writer: &Connection, entries: &[Entry]) -> rusqlite::Result<()> {
     })
 }
 
-/// Sums up changes of one set and day before they are written.
+/// Sums the changes of one set and day before they are written.
 struct Counters<'a> {
     writer: &'a Connection,
     set: i64,

@@ -1,26 +1,27 @@
 //! The embedded engine: one SQLite file in WAL mode.
 //!
-//! Any number of processes read it, one at a time writes it, nobody waits for a reader. Chosen over its rivals because
-//! locks and snapshots of a killed reader vanish with it, and because any SQLite tool can look into the file.
+//! Any number of processes can read it, one process at a time can write it, and no process waits for a reader. SQLite
+//! was chosen because the kernel releases the locks and snapshots of a killed reader, and because any SQLite tool can
+//! read the file.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `file` | opening, upgrading, locking, and what errors mean |
+//! | `file` | opening, migration, locking, and errors |
 //! | `001-….sql` | the tables |
-//! | `handed_out` | the latest moment a harvester was told |
-//! | `read` | the queries behind answers |
+//! | `handed_out` | the latest moment that was returned to a harvester |
+//! | `read` | the queries for responses |
 //! | `memory` | the kind of the catalogue, values under keys, names of sets |
-//! | `imported` | what an import remembers of documents |
-//! | `learn` | remembering facts |
+//! | `imported` | the state of documents that an import remembers |
+//! | `learn` | storing facts |
 //! | `audiences` | recording the audiences that items were listed for |
-//! | `write` | the one writer, and the protocol by which changes are stamped |
-//! | `batch` | one batch of changes on its way into the tables |
-//! | `fill` | the first filling, which is mostly about speed |
-//! | `insert` | many rows by few statements |
-//! | `membership` | who is in which set since when, and how many per day |
-//! | `names` | set specs, media types and formats as small numbers, as readers see them |
-//! | `registry` | the same as the writer gives them |
-//! | `store` | records that came as XML |
+//! | `write` | the only writer, and the protocol that assigns datestamps |
+//! | `batch` | applying one batch of changes to the tables |
+//! | `fill` | the first filling, optimised for speed |
+//! | `insert` | inserting many rows with few statements |
+//! | `membership` | the items of each set with their datestamps, and their number per day |
+//! | `names` | the numbers of set specs, media types and formats, for readers |
+//! | `registry` | the same numbers, for the writer that assigns them |
+//! | `store` | records that were received as XML |
 //! | `describe` | documents of an archive |
 
 mod audiences;
@@ -61,13 +62,13 @@ use super::{
 use crate::audience::Listing;
 use crate::item::{Digests, Fingerprint, Item};
 
-/// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
+/// The number of idle readers to keep. More concurrent requests than this are rare, and each reader has a cache.
 const IDLE_READERS: usize = 4;
 
-/// Tells the time. Passed in, so that tests can step it backwards.
+/// A clock. It is a parameter, so that tests can set it back.
 pub type Clock = Arc<dyn Fn() -> Datestamp + Send + Sync>;
 
-/// The clock of the machine.
+/// Returns the clock of the machine.
 pub fn system_clock() -> Clock {
     Arc::new(|| {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -82,7 +83,7 @@ pub struct Sqlite {
     learner: Mutex<Option<Connection>>,
 }
 
-/// What reading and writing have in common.
+/// The state that readers and the writer share.
 struct Shared {
     file: DatabaseFile,
     /// Device and inode of the file when it was opened.
@@ -99,23 +100,24 @@ impl Shared {
 }
 
 impl Sqlite {
-    /// Opens the catalogue in a file, or in the file of the default name in a directory. For writing, creates what is missing
-    /// of the path; a path that does not exist yet is a directory unless it has an extension. For reading, the catalogue must
-    /// exist; it is never written to, and nothing is created next to it but what SQLite itself needs to read.
+    /// Opens the catalogue in a file, or in the file of the default name in a directory. For writing, creates missing
+    /// parts of the path; a path that does not exist yet is a directory unless it has an extension. For reading, the
+    /// catalogue must exist; it is never written to, and nothing is created next to it except the files that SQLite
+    /// itself needs to read.
     pub fn open(path: &Path, access: Access, clock: Clock) -> Result<Self, CatalogueError> {
         let file = DatabaseFile::at(path, access);
         match access {
             Access::Read => file.expect()?,
             Access::Write => file.prepare()?,
         }
-        // Created by a user who only reads, it might be closed to those who write.
+        // If a user who only reads created the file, the writer might have no permission to write it.
         let handed_out = HandedOut::open(&file.beside("-asof"), access == Access::Write);
         let identity = file.identity();
         let shared = Shared { file, identity, clock, handed_out, names: KnownNames::default() };
         Ok(Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() })
     }
 
-    /// Lends a reader for one piece of work. It goes back only if that went well.
+    /// Runs a query with an idle reader, or a new one. A reader is kept for later only if the query succeeds.
     fn read<T>(
         &self,
         activity: &'static str,
@@ -135,7 +137,7 @@ impl Sqlite {
         Ok(result)
     }
 
-    /// Lets the learner write, unless there is no time for it.
+    /// Stores facts. Drops them without an error if the catalogue is busy or read-only.
     fn learn_by(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<()>) -> Result<(), CatalogueError> {
         let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
         let learnt = match &mut *learner {
@@ -154,8 +156,8 @@ impl Sqlite {
 
 impl Lists for Sqlite {
     fn standing(&self) -> Result<Standing, CatalogueError> {
-        // The order matters. The moment is noted before `pending` is looked at: if no change is pending then, the next
-        // writer announces itself later, and looks at the clock and at this note only after that.
+        // The order matters. The moment is noted before `pending` is read: if no change is pending then, the next
+        // writer announces its change later, and only after that reads the clock and this note.
         let now = self.shared.now();
         self.shared.handed_out.note(now);
         let (mut standing, pending) = self.read("read the state", read::standing)?;
@@ -251,7 +253,7 @@ impl Learner for Sqlite {
         if listed.is_empty() {
             return Ok(());
         }
-        // Once for each item and audience: rare enough to open a connection.
+        // Needed once for each item and audience, which is rare enough to open a connection each time.
         let connection = self.shared.file.connect(Role::Recorder);
         let recorded = connection.and_then(|mut connection| audiences::record(&mut connection, listed));
         recorded.map_err(self.shared.file.failing("record audiences"))
@@ -268,7 +270,7 @@ impl Catalogue for Sqlite {
     }
 }
 
-/// Someone writes, or this process may only read: neither is worth an error.
+/// Returns true if another process writes, or if this process may only read. Neither is reported as an error.
 fn is_no_time_to_learn(error: &rusqlite::Error) -> bool {
     use ErrorCode::{DatabaseBusy, DatabaseLocked, ReadOnly};
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | ReadOnly))

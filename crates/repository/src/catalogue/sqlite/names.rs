@@ -1,6 +1,6 @@
-//! Set specs, media types, formats and audiences as small numbers, as readers see them.
+//! The numbers of set specs, media types, formats and audiences, for readers.
 //!
-//! They are never forgotten and their numbers only grow, so they are kept in memory, and only what is new is read.
+//! They are never deleted and their numbers only grow, so they are kept in memory, and only new ones are read.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,10 +11,10 @@ use crate::audience::Audience;
 use crate::catalogue::stored::{Holding, StoredFormat};
 use crate::item::{ListedFor, Publicity};
 
-/// The set that holds everything.
+/// The set that contains all items.
 pub(super) const EVERYTHING: i64 = 0;
 
-/// Names the reading side has met. Numbers are never given to another name, so this only grows.
+/// Names that readers have read. A number is never assigned to another name, so this only grows.
 #[derive(Default)]
 pub(super) struct KnownNames(RwLock<Arc<Names>>);
 
@@ -23,7 +23,7 @@ impl KnownNames {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// All names as of now, for when a number was not in the current ones.
+    /// Reads new names and returns all of them. Called when a number is not among the current ones.
     pub(super) fn renewed(&self, reader: &Connection) -> rusqlite::Result<Arc<Names>> {
         let known = self.current();
         let newest = newest(reader)?;
@@ -39,7 +39,7 @@ impl KnownNames {
 /// Names in order of their numbers.
 #[derive(Clone, Default)]
 pub(super) struct Names {
-    /// The greatest numbers there were when they were read.
+    /// The greatest numbers at the time of reading.
     newest: [Option<i64>; 4],
     sets: Vec<(i64, Arc<SetSpec>)>,
     media: Vec<(i64, Arc<str>)>,
@@ -47,21 +47,21 @@ pub(super) struct Names {
     audiences: Vec<(i64, Arc<Audience>)>,
 }
 
-/// What a `record.sets` means: the sets of an item, and the formats it has records in.
+/// The meaning of a `record.sets`: the sets of an item, and the formats of its records.
 #[derive(Clone)]
 pub(super) struct Grouping {
     pub(super) sets: Arc<[Arc<SetSpec>]>,
     pub(super) formats: Arc<[Holding]>,
-    /// The numbers of the formats whose records are gone.
+    /// The numbers of the formats whose records are deleted.
     pub(super) gone_in: Arc<[i64]>,
 }
 
 impl Names {
-    /// These, and those that were given since.
+    /// Returns these names and those assigned since.
     fn extended(&self, reader: &Connection) -> rusqlite::Result<Self> {
         let mut names = self.clone();
         let last = |numbers: Option<i64>| numbers.unwrap_or(i64::MIN);
-        // Everything has no spec, and lists by format have none that is legal.
+        // The set of all items has no spec, and the specs of lists by format are not legal set specs.
         let sets = "SELECT set_id, spec FROM setname WHERE set_id > ?1 AND instr(spec, '/') = 0 ORDER BY set_id";
         let mut sets = reader.prepare_cached(sets)?;
         let mut rows = sets.query([last(names.sets.last().map(|(id, _)| *id))])?;
@@ -93,17 +93,17 @@ impl Names {
         Ok(names)
     }
 
-    /// The media type with that number.
+    /// Returns the media type with that number.
     pub(super) fn media(&self, id: i64) -> Option<Arc<str>> {
         numbered(&self.media, id)
     }
 
-    /// All formats with their numbers.
+    /// Returns all formats with their numbers.
     pub(super) fn formats(&self) -> impl Iterator<Item = &(i64, Arc<StoredFormat>)> {
         self.formats.iter()
     }
 
-    /// What a `record.sets` means.
+    /// Returns the meaning of a `record.sets`.
     pub(super) fn grouping(&self, text: &str) -> Option<Grouping> {
         let (mut sets, mut formats, mut gone_in) = (Vec::new(), Vec::new(), Vec::new());
         for entry in entries(text) {
@@ -118,7 +118,7 @@ impl Names {
         Some(Grouping { sets: sets.into(), formats: formats.into(), gone_in: gone_in.into() })
     }
 
-    /// The audiences of a `record.audience`.
+    /// Returns the audiences of a `record.audience`.
     pub(super) fn listed_for(&self, text: &str) -> Option<ListedFor> {
         let (mut audiences, mut and_others) = (Vec::new(), false);
         for word in text.split_ascii_whitespace() {
@@ -134,7 +134,7 @@ impl Names {
 /// The word in `record.audience` for audiences that were not recorded.
 pub(super) const OTHERS: &str = "*";
 
-/// The greatest numbers of sets, media types, formats and audiences.
+/// Returns the greatest numbers of sets, media types, formats and audiences.
 fn newest(reader: &Connection) -> rusqlite::Result<[Option<i64>; 4]> {
     let newest = "SELECT (SELECT max(set_id) FROM setname), (SELECT max(media_id) FROM media),
                          (SELECT max(format_id) FROM format), (SELECT max(number) FROM audience)";
@@ -149,13 +149,14 @@ fn numbered<T: Clone>(names: &[(i64, T)], id: i64) -> Option<T> {
 /// One word of a `record.sets`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// It is in the set with this number.
+    /// The item is in the set with this number.
     Set(i64),
-    /// It has, or had, a record in the format with this number.
+    /// The item has, or had, a record in the format with this number.
     Format { id: i64, gone: bool },
 }
 
-/// The words of a `record.sets`. Only the writer writes them; anything else becomes a number that nothing has.
+/// Returns the words of a `record.sets`. Only the writer writes them; anything else becomes a number that is not
+/// assigned.
 pub(super) fn entries(text: &str) -> impl Iterator<Item = Entry> {
     text.split_ascii_whitespace().map(|word| {
         let number = |digits: &str| digits.parse().unwrap_or(-1);
@@ -167,7 +168,7 @@ pub(super) fn entries(text: &str) -> impl Iterator<Item = Entry> {
     })
 }
 
-/// The number of a format, if there are records in it.
+/// Returns the number of a format, if the catalogue has records in it.
 pub(super) fn format_number(reader: &Connection, known: &KnownNames, prefix: &str) -> rusqlite::Result<Option<i64>> {
     let find = |names: &Names| names.formats().find(|(_, format)| format.prefix == prefix).map(|(id, _)| *id);
     match find(&known.current()) {
@@ -176,12 +177,12 @@ pub(super) fn format_number(reader: &Connection, known: &KnownNames, prefix: &st
     }
 }
 
-/// The spec that stands for a list: of a set or of everything, of one format or of all.
+/// Returns the spec of a list in one format: of a set, or of all items.
 pub(super) fn list_spec(format: i64, set: &str) -> String {
     format!("{format}/{set}")
 }
 
-/// The number of a list, if it was ever met.
+/// Returns the number of a list, if it exists.
 pub(super) fn list_number(
     reader: &Connection,
     format: Option<i64>,
@@ -197,7 +198,7 @@ pub(super) fn list_number(
     query.query_row(params![spec], |row| row.get(0)).optional()
 }
 
-/// How much of a secret an item is, as a number.
+/// Returns the publicity of an item as a number.
 pub(super) fn publicity_number(publicity: Publicity) -> i64 {
     match publicity {
         Publicity::Untold => 0,
@@ -206,7 +207,7 @@ pub(super) fn publicity_number(publicity: Publicity) -> i64 {
     }
 }
 
-/// The same from a number. One that means nothing is not taken for a permission.
+/// Returns the publicity for a number. An unknown number grants no access.
 pub(super) fn publicity_from(number: i64) -> Publicity {
     match number {
         1 => Publicity::Public,

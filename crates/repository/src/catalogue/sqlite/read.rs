@@ -1,7 +1,7 @@
-//! The queries behind answers.
+//! The queries for responses.
 //!
-//! Every function copies what it found and leaves no statement open: a forgotten one would hold its snapshot, and the
-//! log would grow for as long as some slow client takes.
+//! Every function copies its results and leaves no statement open. An open statement would hold its snapshot, and the
+//! write-ahead log would grow for as long as a slow client reads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::catalogue::stored::{Body, Place, StoredFormat};
 use crate::catalogue::{Detail, PageQuery, Selected, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item, ListedFor};
 
-/// The number that no format has: they are counted from one.
+/// A number that no format has: the numbers of formats begin at 1.
 const NO_FORMAT: i64 = 0;
 
-/// Items for which there is room from the start: the limit may be far more than there are.
+/// The initial capacity of a page, in items: the limit may be far greater than the number of items.
 const ROOM: usize = 1000;
 
-/// The columns [`item_from`] reads, in its order, as far as the detail goes; and where the datestamp is, which may be that of
-/// one format.
+/// The columns that [`item_from`] reads, in its order, as far as the detail requires them; and the column of the
+/// datestamp, which may be that of one format.
 macro_rules! item_columns {
     (Header, $datestamp:literal) => {
         concat!("r.number, ", $datestamp, ", r.deleted, r.sets, r.name, r.publicity, r.audience")
@@ -54,7 +54,7 @@ macro_rules! page_query {
     };
 }
 
-/// Where the catalogue stands, `as_of` still without meaning, and the announced moment of a change under way.
+/// Returns the state of the catalogue, without a valid `as_of`, and the moment of a pending change.
 pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Option<i64>)> {
     let mut query = reader.prepare_cached(
         "SELECT epoch, secret, ready, pending,
@@ -83,13 +83,13 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
     })
 }
 
-/// A list, and the format whose records are on it if it is of one only.
+/// A list, and its format if it contains only records in that format.
 struct List {
     number: i64,
     format: Option<i64>,
 }
 
-/// The list that a selection is a stretch of; `None` if nothing was ever on it.
+/// Returns the list that contains a selection as a range; `None` if it never had an item.
 fn list_of(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<Option<List>> {
     let format = match selection.format {
         Some(prefix) => match format_number(reader, names, prefix)? {
@@ -144,7 +144,7 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
     query.query_row([name], |row| item_from(row, &mut resolve, Detail::Whole, None)).optional()
 }
 
-/// The number of the format whose bodies a detail takes, if it takes any.
+/// Returns the number of the format whose records a detail requires, if any.
 fn body_of(
     reader: &Connection,
     names: &KnownNames,
@@ -169,7 +169,7 @@ pub(super) fn item_with(
     detail: Detail,
 ) -> rusqlite::Result<Option<Item>> {
     let format = match format {
-        // Of a format nobody has, nobody has a record.
+        // No item has a record in an unknown format.
         Some(prefix) => Some(format_number(reader, names, prefix)?.unwrap_or(NO_FORMAT)),
         None => None,
     };
@@ -251,13 +251,14 @@ pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
 }
 
 pub(super) fn live_counts(reader: &Connection) -> rusqlite::Result<HashMap<String, u64>> {
-    // Specs with a slash are of one format only.
+    // Specs with a slash are those of lists by format.
     let mut query = reader.prepare_cached("SELECT spec, live FROM setname WHERE live > 0 AND spec NOT LIKE '%/%'")?;
     let counts = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
     counts.collect()
 }
 
-/// Whole days come from the counters; at either end a day is scanned only if part of it lies outside the range.
+/// Returns the number of selected items. Whole days come from the counters. The first and the last day are scanned only
+/// if a part of them is outside the range.
 pub(super) fn count(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<u64> {
     let Some(List { number: set, .. }) = list_of(reader, names, selection)? else { return Ok(0) };
     let (mut first, mut last) = (selection.range.first.unix(), selection.range.last.unix());
@@ -295,16 +296,16 @@ pub(super) fn count(reader: &Connection, names: &KnownNames, selection: Selected
     Ok(sum.unsigned_abs())
 }
 
-/// Turns numbers of sets and media types into names, and reads the names anew when one is missing.
+/// Resolves the numbers of sets and media types to names, and reads the names again if one is missing.
 pub(super) struct Resolve<'a> {
     reader: &'a Connection,
     known: &'a KnownNames,
     names: Arc<Names>,
-    /// Groupings already looked up: most rows of a page have the same as some row before.
+    /// Groupings that were already resolved: most rows of a page have the same one as an earlier row.
     groupings: HashMap<String, Grouping>,
-    /// Audiences already looked up.
+    /// Audiences that were already resolved.
     audiences: HashMap<String, ListedFor>,
-    /// Stands where none is wanted.
+    /// The value for details without a media type.
     no_media_type: Arc<str>,
 }
 
@@ -352,7 +353,7 @@ impl<'a> Resolve<'a> {
     }
 }
 
-/// An item from a row. Asked for in a format, it is deleted if its record in that format is gone.
+/// Reads an item from a row. With a format, its deletion is that of its record in the format.
 fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail, format: Option<i64>) -> rusqlite::Result<Item> {
     let described = matches!(detail, Detail::Description | Detail::Whole);
     let grouping = resolve.grouping(row, 3)?;
@@ -377,7 +378,7 @@ fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail, format: O
     })
 }
 
-/// A stored record from three columns, starting with `first`.
+/// Reads a stored record from three columns, starting with `first`.
 fn body_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Body>> {
     let Some(size) = row.get::<_, Option<i64>>(first)? else { return Ok(None) };
     let packed = match row.get(first + 2)? {
@@ -387,10 +388,10 @@ fn body_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Body>> {
     Ok(Some(Body { size: size.unsigned_abs(), packed }))
 }
 
-/// A fingerprint from four columns, starting with `first`.
+/// Reads a fingerprint from four columns, starting with `first`.
 pub(super) fn fingerprint_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Fingerprint> {
     Ok(Fingerprint {
-        // SQLite knows no unsigned numbers; the bits come back as they went.
+        // SQLite has no unsigned integers; the cast restores the original bits.
         size: row.get::<_, i64>(first)? as u64,
         modified: row.get(first + 1)?,
         changed: row.get(first + 2)?,
@@ -398,7 +399,7 @@ pub(super) fn fingerprint_from(row: &Row<'_>, first: usize) -> rusqlite::Result<
     })
 }
 
-/// Facts from three columns, starting with `first`.
+/// Reads facts from three columns, starting with `first`.
 pub(super) fn facts_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
     let digests = match (row.get(first + 1)?, row.get(first + 2)?) {
         (Some(sha256), Some(md5)) => Some(Digests { sha256, md5 }),

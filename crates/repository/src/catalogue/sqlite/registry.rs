@@ -1,7 +1,7 @@
-//! Set specs, media types and formats as small numbers, as the writer gives them.
+//! The numbers of set specs, media types and formats, for the writer that assigns them.
 //!
-//! What was looked up or given is kept for as long as the writer lives; nothing is read that is not needed, because some
-//! catalogues have hundreds of thousands of sets and a writer that stays for one batch.
+//! The registry keeps the numbers that it has read or assigned until the writer is dropped. It reads only those that
+//! are needed, because some catalogues have hundreds of thousands of sets, and some writers apply only one batch.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,37 +13,37 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::names::{EVERYTHING, Entry, entries, list_spec};
 use crate::catalogue::stored::StoredFormat;
 
-/// What items with the same narrowest sets and the same formats have in common.
+/// The sets and formats of an item. Items with the same narrowest sets and the same formats share one.
 pub(super) struct Kind {
-    /// How `record.sets` puts it.
+    /// The representation in `record.sets`.
     pub(super) text: String,
-    /// Every list such an item is on, [`EVERYTHING`] and those by format included, in ascending order.
+    /// All lists with such an item, including [`EVERYTHING`] and those by format, in ascending order.
     pub(super) sets: Vec<i64>,
-    /// The formats by number, and whether the record is gone.
+    /// The formats by number, each with true if the record is deleted.
     pub(super) formats: Vec<(i64, bool)>,
-    /// Of those lists, the ones by format, with the formats' numbers.
+    /// The lists by format among those, with the numbers of the formats.
     by_format: Vec<(i64, i64)>,
 }
 
 impl Kind {
-    /// Whose item it is: the first set.
+    /// Returns the set that identifies the source of the item: the first one.
     pub(super) fn owner(&self) -> Option<i64> {
         entries(&self.text).find_map(|entry| if let Entry::Set(id) = entry { Some(id) } else { None })
     }
 
-    /// The lists of what has this format.
+    /// Returns the lists of items with this format.
     pub(super) fn lists_of(&self, format: i64) -> impl Iterator<Item = i64> {
         self.by_format.iter().filter(move |(of, _)| *of == format).map(|(_, list)| *list)
     }
 
-    /// The part of the text that is about sets.
+    /// Returns the part of the text that is about sets.
     pub(super) fn sets_text(&self) -> &str {
         let end = self.text.find(['f', 'g']).unwrap_or(self.text.len());
         self.text[..end].trim_end()
     }
 }
 
-/// Names the writer has met or given numbers to. To be forgotten after a transaction failed.
+/// Names that the writer has read or assigned numbers to. Must be dropped after a failed transaction.
 #[derive(Default)]
 pub(super) struct Registry {
     lists: HashMap<String, i64>,
@@ -55,7 +55,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// The number of a media type, new if need be.
+    /// Returns the number of a media type. Adds the media type if it is new.
     pub(super) fn media(&mut self, writer: &Connection, name: &Arc<str>) -> rusqlite::Result<i64> {
         if let Some(id) = self.media.get(name) {
             return Ok(*id);
@@ -72,7 +72,7 @@ impl Registry {
         Ok(id)
     }
 
-    /// The number of a format, new if need be. Its prefix tells it from all others.
+    /// Returns the number of a format. Adds the format if its prefix is new.
     pub(super) fn format(&mut self, writer: &Connection, format: &StoredFormat) -> rusqlite::Result<i64> {
         if let Some(id) = self.formats.get(&format.prefix) {
             return Ok(*id);
@@ -91,7 +91,7 @@ impl Registry {
         Ok(id)
     }
 
-    /// The kind of an item with these narrowest sets and no formats; sets not met before get a number.
+    /// Returns the kind of an item with these narrowest sets and no formats. Assigns numbers to new sets.
     pub(super) fn kind(&mut self, writer: &Connection, sets: &[Arc<SetSpec>]) -> rusqlite::Result<Arc<Kind>> {
         let joined;
         let specs = match sets {
@@ -115,7 +115,7 @@ impl Registry {
         Ok(kind)
     }
 
-    /// The kind of an item with the sets of another and these formats.
+    /// Returns the kind of an item with the sets of another and these formats.
     pub(super) fn with_formats(
         &mut self,
         writer: &Connection,
@@ -131,7 +131,7 @@ impl Registry {
         self.recorded_kind(writer, &text)
     }
 
-    /// The kind that a `record.sets` means.
+    /// Returns the kind that a `record.sets` represents.
     pub(super) fn recorded_kind(&mut self, writer: &Connection, text: &str) -> rusqlite::Result<Arc<Kind>> {
         if let Some(kind) = self.kinds_by_text.get(text) {
             return Ok(Arc::clone(kind));
@@ -165,7 +165,7 @@ impl Registry {
         Ok(kind)
     }
 
-    /// The number of a list by its spec, new if need be.
+    /// Returns the number of a list by its spec. Adds the list if it is new.
     pub(super) fn number(&mut self, writer: &Connection, spec: &str) -> rusqlite::Result<i64> {
         if let Some(id) = self.lists.get(spec) {
             return Ok(*id);

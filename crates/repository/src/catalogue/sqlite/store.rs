@@ -1,4 +1,4 @@
-//! Records that came as XML, on their way into the tables.
+//! Writes records that were received as XML to the tables.
 
 use std::sync::Arc;
 
@@ -10,15 +10,16 @@ use super::registry::Kind;
 use crate::catalogue::stored::{Packed, Pieces};
 use crate::item::Publicity;
 
-/// How many formats there can be: an item's number times this, plus the format's number, is the key of a record.
+/// The maximum number of formats, plus one. The key of a record is the number of its item times this, plus the number
+/// of its format.
 pub(super) const FORMATS: i64 = 4096;
 
-/// What is told of stored records where files have a media type.
+/// The media type of items with stored records, which have no file.
 pub(super) const MEDIA_TYPE: &str = "text/xml";
 
 impl<'a> Batch<'a> {
-    /// An item has this record in a format, or none any more. `new` has the sets it is in now, and no formats. Whether the
-    /// item is the source's that says so; what others say of it is left out.
+    /// Stores or deletes the record of an item in one format. `new` has the current sets of the item, and no formats.
+    /// Returns false if the change was ignored because the item belongs to another source.
     pub(super) fn store(
         &mut self,
         name: &'a str,
@@ -54,7 +55,7 @@ impl<'a> Batch<'a> {
             return Ok(true);
         }
         let deleted = formats.iter().all(|(_, gone)| *gone);
-        // In other formats it is what it was, unless it is in other sets: those are told in every format.
+        // In other formats the item keeps its datestamps, unless its sets have changed: every format reports the sets.
         let others = match &present {
             Some(present) if present.kind.sets_text() == kind.sets_text() => self.stamps(present)?,
             _ => Vec::new(),
@@ -67,7 +68,7 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Whether the record is there already; one that is gone stays gone.
+    /// Returns true if the same record is already stored. A deleted record stays deleted.
     fn is_same(&self, number: i64, format: i64, record: Option<&Packed>) -> rusqlite::Result<bool> {
         let Some(record) = record else { return Ok(true) };
         let mut query = self.transaction.prepare_cached("SELECT digest FROM stored WHERE key = ?1")?;
@@ -75,7 +76,7 @@ impl<'a> Batch<'a> {
         Ok(digest == Some(record.digest))
     }
 
-    /// Puts the item on its lists, new or again, and tells its number.
+    /// Adds an item to its lists, or moves a known one in them, and returns its number.
     fn list(
         &mut self,
         name: &'a str,
@@ -141,7 +142,7 @@ impl<'a> Batch<'a> {
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
     }
 
-    /// Forgets everything that is stored of an item.
+    /// Removes all stored records of an item.
     pub(super) fn drop_bodies(&mut self, number: i64) -> rusqlite::Result<()> {
         let (first, last) = (number * FORMATS, (number + 1) * FORMATS - 1);
         let pieces = "DELETE FROM piece WHERE body IN

@@ -1,15 +1,16 @@
-//! Changes, and the protocol by which they are stamped.
+//! The only writer, and the protocol that assigns datestamps to changes.
 //!
-//! A change is stamped before it can be seen, and a reader who tells a harvester "as of now" in between would hide it.
-//! So a batch takes three steps:
+//! A change gets its datestamp before it becomes visible. A reader that returns a later `as_of` in between would hide
+//! the change from that harvester. A batch therefore takes three steps:
 //!
-//! 1. A tiny transaction announces it: `pending` is now. From here on no reader, in whatever process, says it knows more
-//!    than what was before that moment.
-//! 2. The stamp is chosen: not before the announcement, not before any stamp there is, not before any moment handed out
-//!    earlier, even if the clock has been set back meanwhile.
+//! 1. A small transaction announces the batch: it sets `pending` to the current time. From here on, no reader in any process
+//!    returns an `as_of` after that moment.
+//! 2. The datestamp is chosen. It is not earlier than the announcement, any datestamp in the tables, or any `as_of` already
+//!    returned, even if the clock has been set back meanwhile.
 //! 3. One transaction makes the changes visible and withdraws the announcement.
 //!
-//! If the writer dies in between, the announcement holds readers back until the next writer comes: stale, never wrong.
+//! If the writer dies in between, readers return the announced moment until the next writer starts: outdated, but never
+//! wrong.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,13 +27,13 @@ use super::{Shared, fill, memory, read};
 use crate::catalogue::roles::{Changes, Inventory, MemoryWriter};
 use crate::catalogue::{CatalogueError, CatalogueKind, Change, Known};
 
-/// The one who may write.
+/// The only writer.
 pub(super) struct SqliteWriter {
     shared: Arc<Shared>,
     connection: Connection,
-    /// What is known of the tables; gone after a failure, and then read anew.
+    /// The ledger of the tables; `None` after a failure, and then read again.
     ledger: Option<Ledger>,
-    /// Held, not used.
+    /// Held until the writer is dropped.
     _lock: Lock,
 }
 
@@ -42,7 +43,7 @@ impl SqliteWriter {
         let mut connection = shared.file.connect(Role::Writer).map_err(shared.file.failing("open"))?;
         shared.file.migrate(&mut connection)?;
         let mut writer = Self { shared, connection, ledger: None, _lock: lock };
-        // Whoever announced a change and no longer holds the lock died before making it visible.
+        // A process that announced a change and no longer holds the lock died before the change became visible.
         writer.withdraw()?;
         let ready = writer.ledger()?.ready;
         writer.set_durability(if ready { Durability::Full } else { Durability::Ordered })?;
@@ -57,14 +58,14 @@ impl SqliteWriter {
         Ok(self.ledger.as_mut().expect("read just now"))
     }
 
-    /// All of `work` or nothing.
+    /// Runs `work` in a transaction.
     fn transact<T>(
         &mut self,
         activity: &'static str,
         work: impl FnOnce(&Transaction<'_>, &mut Ledger) -> rusqlite::Result<T>,
     ) -> Result<T, CatalogueError> {
         self.ledger()?;
-        // Taken, so that what a failed attempt noted is forgotten with it.
+        // A failed attempt drops the ledger with its changes.
         let mut ledger = self.ledger.take().expect("read just now");
         let connection = &mut self.connection;
         let attempt = || {
@@ -82,7 +83,7 @@ impl SqliteWriter {
         let shared = Arc::clone(&self.shared);
         let earliest = || floor.max(shared.now()).max(shared.handed_out.latest());
         let pending = earliest();
-        // Readers must see the announcement; that it survives a power cut is of no use to anyone.
+        // Readers must see the announcement. It need not survive a power failure.
         self.set_durability(Durability::Ordered)?;
         self.transact("announce changes", |transaction, _| {
             transaction.prepare_cached("UPDATE standing SET pending = ?1")?.execute([pending])
@@ -108,10 +109,10 @@ impl SqliteWriter {
     }
 }
 
-/// What a commit waits for.
+/// The storage that a commit waits for.
 #[derive(Clone, Copy)]
 enum Durability {
-    /// Nothing. A killed process loses nothing; a power cut may lose the last commits, but never half of one.
+    /// None. A killed process loses nothing; a power failure may lose the last commits, but never a part of one.
     Ordered,
     /// The disk.
     Full,
@@ -136,7 +137,7 @@ impl Changes for SqliteWriter {
             Ok(left)
         });
         if applied.is_err() && stamps {
-            // Best effort: while it stands, readers are held back at that moment.
+            // Best effort: until it is withdrawn, readers return the announced moment.
             self.withdraw().unwrap_or_else(|error| tracing::debug!(%error, "the announcement stands"));
         }
         applied.inspect(|_| self.shared.file.tend_log(&self.connection))
@@ -149,7 +150,7 @@ impl Changes for SqliteWriter {
     }
 
     fn complete(&mut self) -> Result<(), CatalogueError> {
-        // Before, so that the disk has all of the filling when this is done.
+        // Set before the transaction, so that all of the filling is on the disk when this returns.
         self.set_durability(Durability::Full)?;
         self.transact("complete the first indexing", |transaction, ledger| {
             if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
@@ -185,7 +186,7 @@ impl Inventory for SqliteWriter {
     }
 
     fn names_of_inodes(&mut self, inodes: &BTreeSet<u64>) -> Result<Vec<(u64, String)>, CatalogueError> {
-        // No index: it would cost every change of a file, for what few sites have.
+        // No index: it would slow down every change of a file, and few sites need it.
         let query = || {
             let mut found = Vec::new();
             let mut query = self.connection.prepare_cached("SELECT inode, name FROM record WHERE deleted = 0")?;
@@ -252,13 +253,13 @@ impl MemoryWriter for SqliteWriter {
     }
 }
 
-/// The first text greater than everything that begins with `prefix`.
+/// Returns the first text greater than every text that begins with `prefix`.
 fn beyond(prefix: &str) -> Value {
     let last = prefix.char_indices().next_back();
     let greater = last.and_then(|(at, last)| Some((at, (last..=char::MAX).nth(1)?)));
     match greater {
         Some((at, greater)) => Value::Text(format!("{}{greater}", &prefix[..at])),
-        // To SQLite every blob is greater than every text.
+        // SQLite sorts every blob after every text.
         None => Value::Blob(Vec::new()),
     }
 }
