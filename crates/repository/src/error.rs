@@ -1,43 +1,44 @@
-//! What is our fault and not the harvester's. Never shown as an OAI error: a host turns it into status 500 or 503 and
-//! logs its cause.
+//! Failures of this server, as opposed to errors in a request. They are never reported as OAI errors: a host responds
+//! with status 500 or 503 and logs the cause.
 
 use std::io;
 use std::time::Duration;
 
 use crate::catalogue::CatalogueError;
 
-/// When to ask again, where the cause does not tell.
+/// The value of Retry-After if the cause does not provide one.
 const LATER: Duration = Duration::from_secs(60);
 
-/// Why a request could not be answered.
+/// The failure of a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Not now; it is worth asking again after a while.
+    /// The repository is temporarily unavailable; a later request can succeed.
     #[error("{reason}")]
     Unavailable {
-        /// What the matter is.
+        /// The reason for the message.
         reason: String,
-        /// When to ask again.
+        /// The time to wait before the next request.
         retry_after: Duration,
-        /// What made it so, if it was an error.
+        /// The underlying error, if any.
         #[source]
         cause: Option<io::Error>,
     },
     /// The catalogue could not be read.
     #[error("failed to read the catalogue")]
     Catalogue(#[from] CatalogueError),
-    /// The host could not be asked, or the answer could not be sent.
+    /// The host failed, or the response could not be sent.
     #[error("failed to generate the response")]
     Io(#[from] io::Error),
 }
 
 impl Failure {
-    /// What is needed is out of reach, nobody knows for how long.
+    /// Returns a failure because of an outage of unknown duration.
     pub fn outage(reason: impl Into<String>, cause: Option<io::Error>) -> Self {
         Self::Unavailable { reason: reason.into(), retry_after: LATER, cause }
     }
 
-    /// When the same request may succeed; none if it cannot before somebody replaces the catalogue, or the program.
+    /// Returns the time after which the same request may succeed; `None` if it cannot before the catalogue or the
+    /// program is replaced.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Unavailable { retry_after, .. } => Some(*retry_after),

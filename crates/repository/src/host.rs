@@ -1,10 +1,11 @@
-//! What the provider asks its host.
+//! The interface between the provider and the server of a site.
 //!
-//! The provider never opens files by itself. It asks: would a plain GET of this resource by this requester return
-//! exactly these bytes with status 200, and with which headers? The standalone server answers from its own static-file
-//! rules, the Apache module by a full probe request. So nothing is ever listed that a GET would not give.
+//! The provider never opens files by itself. It queries the host: would a plain GET of this resource by this client
+//! return exactly these bytes with status 200, and with which headers? The standalone server applies its own
+//! static-file rules, the Apache module runs a full internal request. A list therefore never contains a resource that a
+//! GET would not return.
 //!
-//! A `Host` is made for one request and speaks for one requester.
+//! A `Host` is created for one request and decides for the client of this request.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -13,56 +14,57 @@ use std::io;
 use crate::audience::Audience;
 use crate::item::{Fingerprint, Item};
 
-/// A site as one requester sees it.
+/// A site as one client sees it.
 pub trait Host {
-    /// Whether the site can be asked at all: an unmounted document root is an outage, not a million deletions.
+    /// Returns an error if the site is unavailable: an unmounted document root is an outage, not a million deletions.
     fn ready(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether this requester may see every resource, so that counts need not look at each.
+    /// Returns true if this client may see every resource, so that counts need not check each item.
     fn sees_all(&self) -> bool;
 
-    /// How many items may be asked about one by one merely to tell a number: as many as take no time worth mentioning.
+    /// Returns the maximum number of items to check one by one for a count: as many as cause no noticeable delay.
     fn patience(&self) -> u64;
 
-    /// A name for what this requester may see: two with the same name see the same. Asked only where not everything is
-    /// seen.
+    /// Returns a name for the view of this client: two clients with the same name see the same items. Called only if
+    /// [`sees_all`](Self::sees_all) returns false.
     fn view(&self) -> String;
 
-    /// Whether a GET of this item by this requester would return it. Asked for every item of every list, and also for
-    /// tombstones, whose existence is as private as the resource was.
+    /// Returns true if a GET of this item by this client would return it. Called for every item of every list, and also
+    /// for tombstones, whose existence is as private as the resource was.
     fn sees(&self, item: &Item) -> io::Result<bool>;
 
-    /// Whether a GET of this item by this requester, who sees it, returns another state of the file than the catalogue
-    /// knows, or another file: what the catalogue says of it must then not be told.
+    /// Returns true if a GET of this item by this client, who sees it, returns another state of the file than the
+    /// catalogue has, or another file: the catalogue's entry must then not be disclosed.
     fn has_changed(&self, item: &Item) -> bool {
         let _ = item;
         false
     }
 
-    /// Returns true if access rules can be deleted together with an item. Then the deletion of an item that was never public
-    /// is reported to the audiences that the item was listed for (decision 016), and [`sees`](Self::sees) decides only where
-    /// these were not recorded.
+    /// Returns true if access rules can be deleted together with an item. Then the deletion of an item that was never
+    /// public is reported to the audiences that the item was listed for (decision 016), and [`sees`](Self::sees)
+    /// decides only if these were not recorded.
     fn has_audiences(&self) -> bool {
         false
     }
 
-    /// The audiences to record when an item is listed for this requester. The secret is the key of their digests.
+    /// Returns the audiences to record when an item is listed for this client. The secret is the key of their digests.
     fn audiences(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<Vec<Audience>> {
         Ok(Vec::new())
     }
 
-    /// Returns true if this requester belongs to one of the audiences that an item was listed for.
+    /// Returns true if this client belongs to one of the audiences that an item was listed for.
     fn belongs_to(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// What a GET of this item by this requester returns; `None` if that is not status 200 with a file's bytes.
+    /// Returns the response to a GET of this item by this client; `None` if it is not status 200 with the bytes of a
+    /// file.
     fn get(&self, item: &Item) -> io::Result<Option<Representation>>;
 }
 
-/// The host of a catalogue of records: there are no files, and everybody sees everything.
+/// The host of a catalogue of records, which has no files, and whose items all clients can see.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CatalogueHost;
 
@@ -88,10 +90,10 @@ impl Host for CatalogueHost {
     }
 }
 
-/// What a GET returns: headers and bytes that belong to one opening of one file.
+/// The response to a GET: headers and bytes that belong to one opening of one file.
 #[derive(Debug)]
 pub struct Representation {
-    /// Every header of the response, hop-by-hop ones and Date aside, in the order they are sent.
+    /// The headers of the response, except hop-by-hop headers and Date, in the order in which they are sent.
     pub headers: Vec<(Cow<'static, str>, String)>,
     /// The open file.
     pub file: File,
@@ -100,7 +102,7 @@ pub struct Representation {
 }
 
 impl Representation {
-    /// The media type that its headers give, without parameters and in lower case.
+    /// Returns the media type in the headers, without parameters and in lower case.
     pub(crate) fn media_type(&self) -> Option<String> {
         let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("Content-Type"))?;
         value.split(';').next().map(|text| text.trim().to_ascii_lowercase())

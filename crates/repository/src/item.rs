@@ -1,4 +1,4 @@
-//! What the catalogue remembers about one resource of a site.
+//! The catalogue's entry for one resource of a site.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,18 +8,20 @@ use modoai_protocol::{Datestamp, SetSpec};
 use crate::audience::Audience;
 use crate::catalogue::stored::{Body, Holding};
 
-/// One resource, present or gone.
+/// One resource, deleted or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Its number in the catalogue: never reused, and the same for as long as the catalogue lives.
+    /// The number of the item in the catalogue. It is never reused, and never changes during the lifetime of the
+    /// catalogue.
     pub number: i64,
-    /// Its identifier without the part all identifiers share: for a site, the percent-encoded path below the root.
+    /// The identifier without the prefix that all identifiers share: for a site, the percent-encoded path below the
+    /// root.
     pub name: String,
-    /// When it last changed, as the catalogue saw it.
+    /// The date of its last change, as recorded by the catalogue.
     pub datestamp: Datestamp,
-    /// Whether it is gone. A tombstone keeps its name, sets and datestamp.
+    /// True if it is deleted. A tombstone keeps its name, sets and datestamp.
     pub deleted: bool,
-    /// Whether its existence is a secret.
+    /// The result of checking whether anonymous clients can GET it.
     pub publicity: Publicity,
     /// The audiences it was listed for while it was not public.
     pub listed_for: ListedFor,
@@ -27,25 +29,26 @@ pub struct Item {
     pub sets: Arc<[Arc<SetSpec>]>,
     /// Its media type without parameters, such as `text/html`.
     pub media_type: Arc<str>,
-    /// Which state of the file this describes.
+    /// The state of the file that this entry describes.
     pub fingerprint: Fingerprint,
-    /// What has been read out of that state so far.
+    /// The known facts about that state.
     pub facts: Facts,
-    /// The formats it has, or had, stored records in. None for a file, which is described when it is asked for.
+    /// The formats of its stored records, deleted ones included. Empty for a file, whose records are generated on
+    /// request.
     pub formats: Arc<[Holding]>,
-    /// Its stored record in the format that was asked for.
+    /// Its stored record in the requested format.
     pub body: Option<Body>,
 }
 
-/// Whether everybody could GET a resource, as far as anyone has found out.
+/// The result of checking whether anonymous clients can GET a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Publicity {
-    /// Nobody has, or it never could be had by everybody: only the host can tell who may know of it.
+    /// No check has found it public. Only the host can decide which clients may know of it.
     #[default]
     Untold,
-    /// Everybody could at the last look. That it was there is no secret when it is gone.
+    /// It was public at the last check. If it is deleted, the deletion is reported to every client.
     Public,
-    /// Everybody could once, and at the last look no longer. To whoever cannot GET it now, it is deleted.
+    /// It was public once, but not at the last check. It is reported as deleted to clients that cannot GET it now.
     Withdrawn,
 }
 
@@ -58,8 +61,8 @@ pub struct ListedFor {
     pub and_others: bool,
 }
 
-/// One state of a file. Two equal fingerprints of the same path mean the same bytes: the inode's change time cannot be
-/// set by programs, so `cp -p`, `touch -d` and `rsync -a` do not deceive it.
+/// One state of a file. Two equal fingerprints of the same path mean the same bytes: programs cannot set the change
+/// time of the inode, so `cp -p`, `touch -d` and `rsync -a` cannot hide a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     /// Length in bytes.
@@ -72,28 +75,28 @@ pub struct Fingerprint {
     pub inode: u64,
 }
 
-/// Kernels stamp changes with the time of their last clock tick, so two writes within a tick look like one. A state older
-/// than this is told apart from every later one.
+/// Kernels record changes with the time of their last clock tick, so two writes within one tick cannot be
+/// distinguished. A state older than this is distinguishable from every later one.
 pub const TICK: Duration = Duration::from_millis(20);
 
 impl Fingerprint {
-    /// Whether the file changed so recently that it could change again and look the same.
+    /// Returns true if the file changed so recently that a further change could leave the fingerprint the same.
     pub fn is_fresh(&self) -> bool {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = u64::try_from(self.changed).map(Duration::from_nanos).unwrap_or_default();
         now.checked_sub(changed).is_some_and(|age| age < TICK)
     }
 
-    /// The modification time in whole seconds.
+    /// Returns the modification time in whole seconds.
     pub fn modified_at(&self) -> Datestamp {
         Datestamp::from_unix(self.modified.div_euclid(1_000_000_000))
     }
 }
 
-/// What takes reading a file to know. It is found out when it is first needed, and then remembered.
+/// Facts that require reading the file. They are computed when they are first needed, and then stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The title the file carries; empty if it was looked for and there is none.
+    /// The title in the file; empty if the file has no title.
     pub title: Option<String>,
     /// Its digests.
     pub digests: Option<Digests>,

@@ -1,19 +1,19 @@
-//! A web site, or any catalogue of items, as an OAI-PMH repository.
+//! An OAI-PMH repository of a web site, or of any catalogue of items.
 //!
-//! Synchronous and without HTTP: a host (the standalone server, the Apache module, a command) hands in the arguments of
-//! a request and gets an [`Answer`] that streams itself into any [`std::io::Write`].
+//! It is synchronous and independent of HTTP: a host (the standalone server, the Apache module, a command) passes the
+//! arguments of a request and gets an [`Answer`] that streams itself into any [`std::io::Write`].
 //!
-//! | module | what it is about |
+//! | module | content |
 //! |---|---|
-//! | [`sets`] | sets of the administrator's own choice |
-//! | [`site`] | a folder as a site: its URLs, and what a GET of each returns |
-//! | [`ingest`] | keeping the catalogue equal to the site |
-//! | [`crawled`] | a site that somebody else serves, as a crawl saw it |
-//! | [`catalogue`] | what the site holds and held, and when that changed |
-//! | [`audience`] | the kinds of requester that private items were listed for |
-//! | [`host`] | what the provider asks whoever serves the site |
+//! | [`sets`] | sets defined by the administrator |
+//! | [`site`] | a directory as a site: its URLs, and the response to a GET of each |
+//! | [`ingest`] | updates of the catalogue after changes of the site |
+//! | [`crawled`] | a site on another server, as found by a crawl |
+//! | [`catalogue`] | the current and deleted items, and the dates of their changes |
+//! | [`audience`] | the kinds of client that private items were listed for |
+//! | [`host`] | the interface to the server of the site |
 //! | [`formats`] | items in XML |
-//! | [`Repository`] | one request in, one answer out |
+//! | [`Repository`] | the response to a request |
 
 mod answer;
 pub mod audience;

@@ -1,4 +1,4 @@
-//! The repository: one request in, one answer out.
+//! The repository: processes one request and returns one response.
 
 use std::cell::RefCell;
 use std::io;
@@ -17,31 +17,31 @@ use crate::host::Host;
 use crate::item::{Digests, Fingerprint, Item, Publicity};
 use crate::settings::{Settings, is_local_identifier};
 
-/// How long a harvester is asked to wait while the catalogue is filled for the first time.
+/// The value of Retry-After while the catalogue is filled for the first time.
 const FILLING: Duration = Duration::from_secs(5);
 
-/// Larger stored records are not shown to people.
+/// The size above which stored records are not displayed in a browser.
 const LARGEST_FOR_PEOPLE: u64 = 256 * 1024;
 
-/// Which formats there are.
+/// The available formats.
 #[derive(Clone)]
 enum Offer {
-    /// Those that files are described in.
+    /// The formats that files are described in.
     Files(Formats),
-    /// Those that records came in.
+    /// The formats of stored records.
     Stored,
-    /// Those that are made of an archive's records.
+    /// The formats that are generated from the records of an archive.
     Archive(Arc<dyn ArchiveFormats>),
 }
 
 /// The formats of an archive, which can change while it is served.
 pub trait ArchiveFormats: Send + Sync {
-    /// The formats as of that standing. Asked for every request: what was made of a [`Memory::memo`](crate::catalogue::roles::Memory::memo) is good for as
-    /// long as [`Standing::revision`] stays.
+    /// Returns the formats for that state of the catalogue. Called for every request: values derived from a
+    /// [`Memory::memo`](crate::catalogue::roles::Memory::memo) are valid until [`Standing::revision`] changes.
     fn as_of(&self, standing: &Standing, catalogue: &dyn Catalogue) -> Result<Formats, Failure>;
 }
 
-/// A site or a catalogue, as OAI-PMH sees it. Cheap to clone.
+/// A site or a catalogue as an OAI-PMH repository. Cheap to clone.
 #[derive(Clone)]
 pub struct Repository {
     pub(crate) catalogue: Arc<dyn Catalogue>,
@@ -52,12 +52,13 @@ pub struct Repository {
     pub(crate) identifier_prefix: Arc<str>,
     pub(crate) compressions: &'static [&'static str],
     pub(crate) sets_seen: Arc<SetsSeen>,
-    /// Stored records that are larger are only mentioned.
+    /// The size above which the content of stored records is omitted.
     pub(crate) largest_shown: u64,
 }
 
 impl Repository {
-    /// A repository at `base_url` whose items' names, appended to `site_url` (which ends with a slash), are their URLs.
+    /// Creates a repository at `base_url` whose items' names, appended to `site_url` (which ends with a slash), are
+    /// their URLs.
     pub fn new(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str, site_url: &str) -> Self {
         let identifier_prefix = match &settings.repository_identifier {
             Some(namespace) => format!("oai:{namespace}:").into(),
@@ -76,15 +77,16 @@ impl Repository {
         }
     }
 
-    /// A repository at `base_url` of the records that a catalogue stores. Their names are their identifiers.
+    /// Creates a repository at `base_url` of the records that a catalogue stores. Their names are their identifiers.
     pub fn of_records(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str) -> Self {
-        // Identifiers are those of other repositories, so there is nothing to be said about their form.
+        // The identifiers are those of other repositories, so Identify cannot describe their form.
         let settings = Settings { repository_identifier: None, ..settings };
         Self { offer: Offer::Stored, ..Self::new(catalogue, settings, base_url, "") }
     }
 
-    /// A repository at `base_url` of the documents of an archive, in the formats that are made of their records. Their
-    /// names are their identifiers, and follow the oai-identifier scheme if the settings have a namespace for it.
+    /// Creates a repository at `base_url` of the documents of an archive, in the formats that are generated from their
+    /// records. Their names are their identifiers, and follow the oai-identifier scheme if the settings have a
+    /// namespace for it.
     pub fn of_archive(
         catalogue: Arc<dyn Catalogue>,
         settings: Settings,
@@ -95,15 +97,16 @@ impl Repository {
         Self { offer: Offer::Archive(formats), identifier_prefix: "".into(), ..repository }
     }
 
-    /// A repository at `base_url` of a site that somebody else serves. The names of its items are their URLs.
+    /// Creates a repository at `base_url` of a site on another server. The names of its items are their URLs.
     pub fn of_urls(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str) -> Self {
-        // Identifiers are the site's own URLs; any other would have to be explained.
+        // The identifiers are the URLs of the site, so a scheme for other identifiers does not apply.
         let settings = Settings { repository_identifier: None, ..settings };
         Self::new(catalogue, settings, base_url, "")
     }
 
-    /// The same repository of records, telling in Identify that their identifiers follow the oai-identifier scheme and
-    /// have this namespace: `arXiv.org`. The sample is the identifier of one of them; settings may name another.
+    /// Returns the same repository of records with a description in Identify: the identifiers follow the oai-identifier
+    /// scheme and have this namespace, such as `arXiv.org`. The sample is the identifier of one of them; settings can
+    /// replace it.
     pub fn with_identifiers_in(self, namespace: &str, sample: Option<&str>) -> Self {
         let prefix = format!("oai:{namespace}:");
         let local = sample.and_then(|sample| sample.strip_prefix(&prefix)).filter(|local| is_local_identifier(local));
@@ -113,25 +116,25 @@ impl Repository {
         Self { settings: Arc::new(settings), ..self }
     }
 
-    /// The same repository, telling in Identify which encodings its host can apply.
+    /// Returns the same repository with these encodings, which its host supports, listed in Identify.
     pub fn with_compressions(self, compressions: &'static [&'static str]) -> Self {
         Self { compressions, ..self }
     }
 
-    /// The same repository with nothing in its records that is only for machines: no resources, and no huge records.
+    /// Returns the same repository without content for machines only: no resources, and no very large records.
     pub(crate) fn without_resources(&self) -> Self {
         let settings = Settings { by_value_limit: 0, ..(*self.settings).clone() };
         Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..self.clone() }
     }
 
-    /// The same repository with this many records on a page.
+    /// Returns the same repository with this many records on a page.
     pub(crate) fn with_pages_of(&self, records: usize) -> Self {
         let settings = Settings { records_per_page: records, ..(*self.settings).clone() };
         Self { settings: Arc::new(settings), ..self.clone() }
     }
 
-    /// The same repository with no more records or headers on a page than this. Where a list goes on does not depend on
-    /// how long its pages are.
+    /// Returns the same repository with at most this many records or headers on a page. Resumption tokens do not depend
+    /// on the length of pages.
     pub fn with_pages_up_to(&self, most: usize) -> Self {
         let settings = Settings {
             records_per_page: self.settings.records_per_page.min(most),
@@ -141,24 +144,25 @@ impl Repository {
         Self { settings: Arc::new(settings), ..self.clone() }
     }
 
-    /// Whether it is of stored records, and not of files.
+    /// Returns true if the repository contains stored records, and not files.
     pub(crate) fn is_of_records(&self) -> bool {
         !matches!(self.offer, Offer::Files(_))
     }
 
-    /// Where the repository is.
+    /// Returns the base URL.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// The digests of a file of a document, and the state that they are of, if the catalogue knows them.
+    /// Returns the digests of a file of a document, and the state that they are of, if the catalogue has them.
     pub fn file_digests(&self, path: &str) -> io::Result<Option<(Fingerprint, Digests)>> {
         self.catalogue.file_digests(path).map_err(io::Error::other)
     }
 
-    /// Decides everything that can still become a protocol error or a failure. What is returned then streams itself.
+    /// Read first, so that no change can occur between reading the data and the date of the response.
+    /// answer then streams its body.
     pub fn answer<'a>(&'a self, request: Parsed, host: &'a dyn Host) -> Result<Answer<'a>, Failure> {
-        // Before anything is read, so that no change can fall between what is read and the date we say it is of.
+        // Read first, so that no change can occur between the data and the date of the response.
         let standing = self.standing(host)?;
         let formats = match &self.offer {
             Offer::Files(formats) => Arc::clone(formats),
@@ -171,7 +175,7 @@ impl Repository {
             Err(errors) => return Ok(visit.errors(Arguments::new(), errors)),
         };
         let mut echo = request.arguments();
-        // The schema wants a URI in this attribute. An aggregated record may be known by something else.
+        // The schema requires a URI in this attribute. The identifier of an aggregated record may not be a URI.
         let is_uri = |(name, value): &(String, String)| name != "identifier" || uri::is_any_uri(value);
         let is_legal = echo.iter().all(is_uri);
         echo.retain(is_uri);
@@ -201,13 +205,13 @@ impl Repository {
     }
 }
 
-/// One request's view of the repository.
+/// The state of the repository for one request.
 pub(crate) struct Visit<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) host: &'a dyn Host,
     pub(crate) standing: Standing,
     pub(crate) formats: Formats,
-    /// Items of this response that no audience of this requester was recorded for.
+    /// Items of this response that are not yet recorded for any audience of this client.
     listed: RefCell<Vec<Listed>>,
 }
 
@@ -220,7 +224,7 @@ impl<'a> Visit<'a> {
         TokenKey::new(self.standing.secret)
     }
 
-    /// Returns true if an item that is not public was listed for an audience of this requester. If the item is deleted and
+    /// Returns true if an item that is not public was listed for an audience of this client. If the item is deleted and
     /// its audiences were not recorded, the host decides.
     pub(crate) fn was_listed(&self, item: &Item) -> Result<bool, Failure> {
         if !self.host.has_audiences() {
@@ -232,8 +236,8 @@ impl<'a> Visit<'a> {
         Ok(item.deleted && item.listed_for.and_others && self.host.sees(item)?)
     }
 
-    /// Notes that an item is listed for this requester, unless the item is public: then its deletion is reported to every
-    /// requester.
+    /// Notes that an item is listed for this client, unless the item is public: then its deletion is reported to every
+    /// client.
     pub(crate) fn note_listing(&self, item: &Item) -> Result<(), Failure> {
         let is_private = !item.deleted && item.publicity == Publicity::Untold;
         if is_private && self.host.has_audiences() && !self.was_listed(item)? {
@@ -248,7 +252,7 @@ impl<'a> Visit<'a> {
         Ok(self.repository.catalogue.record_audiences(&self.listed.take())?)
     }
 
-    /// Remembers what was found out on the way. The answer is good without.
+    /// Stores facts that were computed for the response. If this fails, the response is still valid.
     pub(crate) fn remember(&self, learned: &[Learned]) {
         if let Err(error) = self.repository.catalogue.learn(learned) {
             tracing::warn!(%error, "failed to store digests and titles");
@@ -260,7 +264,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// An identifier that no item has, and that none can have.
+/// Replaces `idDoesNotExist` by `badArgument`, for an identifier that is not a URI.
 fn not_a_uri(error: ProtocolError) -> ProtocolError {
     match error.code {
         ErrorCode::IdDoesNotExist => ProtocolError::new(ErrorCode::BadArgument, "the identifier is not a URI"),
@@ -268,10 +272,10 @@ fn not_a_uri(error: ProtocolError) -> ProtocolError {
     }
 }
 
-/// A decision: what to answer, or what the harvester did wrong.
+/// A result: the response, or the errors in the request.
 pub(crate) type Decision<T> = Result<Result<T, Vec<ProtocolError>>, Failure>;
 
-/// A decision against the harvester, for one reason.
+/// Rejects the request with one error.
 #[expect(clippy::unnecessary_wraps, reason = "what decides returns decisions")]
 pub(crate) fn refuse<T>(code: ErrorCode, message: impl Into<String>) -> Decision<T> {
     Ok(Err(vec![ProtocolError::new(code, message)]))

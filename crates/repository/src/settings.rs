@@ -1,8 +1,9 @@
 //! Settings as one table: a row per setting, with its key, default, explanation and parser.
 //!
-//! The configuration file, environment variables, `--option key=value`, the Apache directives and the guide's reference all
-//! read these rows, so adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
-//! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
+//! The configuration file, environment variables, `--option key=value`, the Apache directives and the guide's reference
+//! all read these rows, so adding a setting is one field and one row. A crate with other settings has a similar table;
+//! [`load`] applies a file to a [`Target`], which can be several tables, and suggests the nearest key for an unknown
+//! one.
 
 pub mod value;
 
@@ -14,33 +15,33 @@ use crate::sets::SetRules;
 
 /// One setting of a `T`.
 pub struct Setting<T> {
-    /// Its name in the configuration file.
+    /// The key in the configuration file.
     pub key: &'static str,
-    /// Its default, as one would write it in the file; empty if it must be given.
+    /// The default, in the notation of the file; empty if the setting is required.
     pub default: &'static str,
-    /// What it does and why one would change it, in a sentence or two.
+    /// The effect of the setting and the reason to change it, in one or two sentences.
     pub doc: &'static str,
-    /// Puts a value into the settings, or says what kind of value is needed.
+    /// Parses a value and stores it in the settings, or returns the expected kind of value.
     pub set: fn(&mut T, &Value) -> Result<(), String>,
 }
 
-/// What is wrong with a configuration.
+/// An error in a configuration.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// No table has this key.
+    /// The key is unknown.
     #[error("unknown setting '{key}'{}", hint(.nearest))]
     Unknown {
-        /// As it was written.
+        /// The key as written.
         key: String,
-        /// The known key most like it.
+        /// The most similar known key.
         nearest: Option<&'static str>,
     },
-    /// The value cannot be used.
+    /// The value is invalid.
     #[error("setting '{key}' {problem}")]
     Value {
-        /// Which setting.
+        /// The key of the setting.
         key: String,
-        /// What it needs.
+        /// The expected kind of value.
         problem: String,
     },
     /// The file is not TOML.
@@ -52,11 +53,11 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map(|key| format!("; did you mean '{key}'?")).unwrap_or_default()
 }
 
-/// What [`load`] applies a file to: a table of settings together with the value it fills, or several of those.
+/// The destination of [`load`]: a table of settings together with the value that it fills, or several of them.
 pub trait Target {
-    /// The keys this target knows.
+    /// Returns the keys of this target.
     fn keys(&mut self) -> Vec<&'static str>;
-    /// Puts a value in; `None` if the key is not one of this target's.
+    /// Stores a value; returns `None` if this target does not have the key.
     fn put(&mut self, key: &str, value: &Value) -> Option<Result<(), String>>;
 }
 
@@ -77,8 +78,8 @@ pub fn load(text: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     table.iter().try_for_each(|(key, value)| put(key, value, target))
 }
 
-/// Applies one `key=value` from the command line. The value is read as TOML, and as plain text where it is not TOML, so
-/// that `--option repository_name=My site` needs no quotes within quotes.
+/// Applies one `key=value` from the command line. The value is parsed as TOML, or used as plain text if it is not TOML,
+/// so that `--option repository_name=My site` needs no quotes within quotes.
 pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let Some((key, text)) = assignment.split_once('=') else {
         let problem = "has no value; write key=value".to_owned();
@@ -87,13 +88,13 @@ pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsE
     put(key.trim(), &plain_value(text), target)
 }
 
-/// The environment variable that gives a setting: `MODOAI_RECORDS_PER_PAGE` for `records_per_page`.
+/// Returns the name of the environment variable for a setting: `MODOAI_RECORDS_PER_PAGE` for `records_per_page`.
 pub fn variable(key: &str) -> String {
     format!("MODOAI_{}", key.to_ascii_uppercase())
 }
 
-/// Applies the environment variables of all settings. `lookup` returns the value of a variable; an empty value counts as
-/// not set. Values are written as in [`assign`]. An error names the variable.
+/// Applies the environment variables of all settings. `lookup` returns the value of a variable; an empty value counts
+/// as not set. The notation of values is that of [`assign`]. An error contains the name of the variable.
 pub fn load_variables(
     lookup: impl Fn(&str) -> Option<String>,
     target: &mut dyn Target,
@@ -107,13 +108,13 @@ pub fn load_variables(
     Ok(())
 }
 
-/// The setting that a variable was probably meant for, if its name is not that of a setting.
+/// Returns the setting that a variable was probably meant for, if its name is not that of a setting.
 pub fn misspelt_variable(name: &str, target: &mut dyn Target) -> Option<&'static str> {
     let key = name.strip_prefix("MODOAI_")?.to_ascii_lowercase();
     nearest(&key, target, 0.8).filter(|nearest| *nearest != key)
 }
 
-/// A value outside of a file: TOML, or text without quotes.
+/// Parses a value outside of a file: TOML, or text without quotes.
 fn plain_value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
     parsed.unwrap_or_else(|| Value::String(text.to_owned()))
@@ -126,19 +127,19 @@ fn put(key: &str, value: &Value, target: &mut dyn Target) -> Result<(), Settings
     Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest(key, target, 0.4) })
 }
 
-/// The known key most like this one, if they are more alike than `least`, between 0 and 1.
+/// Returns the most similar known key, if the similarity is greater than `least`, between 0 and 1.
 fn nearest(key: &str, target: &mut dyn Target, least: f64) -> Option<&'static str> {
     let keys = target.keys().into_iter();
     let scored = keys.map(|known| (strsim::normalized_damerau_levenshtein(key, known), known));
     scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > least).map(|(_, known)| known)
 }
 
-/// How a repository presents itself and how much it says at once.
+/// The presentation of a repository, and the size of its pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What Identify calls it.
+    /// The name of the repository, for Identify.
     pub repository_name: String,
-    /// Whom harvesters write to.
+    /// The contact address for harvesters.
     pub admin_email: Vec<String>,
     /// Records per page of ListRecords.
     pub records_per_page: usize,
@@ -146,51 +147,51 @@ pub struct Settings {
     pub identifiers_per_page: usize,
     /// Sets per page of ListSets.
     pub sets_per_page: usize,
-    /// A page of records ends when it has grown to this many bytes.
+    /// The maximum size of a page of records in bytes: a page ends when it has reached this size.
     pub page_bytes: u64,
-    /// Largest resource that oai_didl carries by value.
+    /// The maximum size of a resource that oai_didl includes by value.
     pub by_value_limit: u64,
     /// Directory for copies of files that are sent by value and are not held in memory; empty for that of the system.
     pub temporary_directory: PathBuf,
-    /// Whether Identify describes the datestamps, in a namespace of our own.
+    /// True if Identify describes the datestamps, in a namespace defined by modoai.
     pub describe_datestamps: bool,
-    /// Other repositories harvesters may like to know.
+    /// The base URLs of other repositories, for the friends description.
     pub friends: Vec<String>,
     /// An oai-identifier namespace, if identifiers follow that scheme.
     pub repository_identifier: Option<String>,
-    /// An identifier for that description to show, without the namespace; of a site, `index.html` will do.
+    /// A sample identifier for that description, without the namespace; for a site, `index.html` is suitable.
     pub sample_identifier: Option<String>,
     /// Licences of the metadata, as URLs.
     pub metadata_rights: Vec<String>,
-    /// What the e-print community wants to be told; texts and URLs.
+    /// The eprints description: strings and URLs.
     pub eprints: EprintsPolicies,
-    /// A picture for aggregators to show beside the records.
+    /// The URL of an icon that aggregators can display with the records.
     pub branding_icon: Option<String>,
-    /// Where that picture leads.
+    /// The link target of the icon.
     pub branding_link: Option<String>,
     /// Sets of a site, in addition to those by media type.
     pub sets: SetRules,
 }
 
-/// An absolute path, or nothing.
+/// Parses a path, which must be absolute or empty.
 fn absolute_path(value: &Value) -> Result<PathBuf, String> {
     let path = PathBuf::from(value::text(value)?);
     let is_legal = path.is_absolute() || path.as_os_str().is_empty();
     is_legal.then_some(path).ok_or_else(|| "needs an absolute path".to_owned())
 }
 
-/// What the eprints description of Identify says, each as texts and URLs in the order they are given.
+/// The eprints description of Identify: for each part, strings and URLs in the configured order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EprintsPolicies {
-    /// What the repository holds.
+    /// The content of the repository.
     pub content: Vec<String>,
-    /// What may be done with metadata.
+    /// The policy for the use of metadata.
     pub metadata: Vec<String>,
-    /// What may be done with full texts.
+    /// The policy for the use of full-text items.
     pub data: Vec<String>,
-    /// Who may submit what.
+    /// The policy for submissions.
     pub submission: Vec<String>,
-    /// Anything else.
+    /// Comments.
     pub comments: Vec<String>,
 }
 
@@ -220,7 +221,7 @@ impl Default for Settings {
     }
 }
 
-/// Fills settings from the defaults written in their table, so that a default stands in one place.
+/// Creates settings from the defaults in their table, so that each default is written in one place.
 pub fn apply_defaults<T>(table: &'static [Setting<T>], settings: &mut T) {
     for setting in table.iter().filter(|setting| !setting.default.is_empty()) {
         assign(&format!("{}={}", setting.key, setting.default), &mut (table, &mut *settings))
@@ -228,7 +229,7 @@ pub fn apply_defaults<T>(table: &'static [Setting<T>], settings: &mut T) {
     }
 }
 
-/// The settings of a repository, whichever host it has.
+/// The settings of a repository, for all hosts.
 pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         key: "repository_name",
@@ -386,7 +387,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
 ];
 
-/// One page must end, and must fit into memory as a list of items.
+/// Parses the number of items of a page: at least one, and few enough to fit into memory.
 fn per_page(v: &Value) -> Result<usize, String> {
     const MOST: u64 = 100_000;
     match value::number(v, 1)? {
@@ -395,8 +396,8 @@ fn per_page(v: &Value) -> Result<usize, String> {
     }
 }
 
-/// The schema's pattern for the namespace in identifiers by the oai-identifier scheme: a domain name. Says what is
-/// needed if it is none.
+/// Checks the namespace of oai-identifiers against the pattern of the schema: a domain name. Returns the expected form
+/// if it is invalid.
 pub fn check_repository_identifier(name: &str) -> Result<(), String> {
     let label = |label: &str| {
         label.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -409,13 +410,15 @@ pub fn check_repository_identifier(name: &str) -> Result<(), String> {
     }
 }
 
-/// The schema's pattern for what follows the namespace in a sample identifier: the characters of a URI.
+/// Returns true if a text has only characters of a URI, as the schema requires for the part of a sample identifier
+/// after the namespace.
 pub(crate) fn is_local_identifier(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte);
     !text.is_empty() && text.bytes().all(legal)
 }
 
-/// The schema's pattern for adminEmail: something, `@`, and a domain with a dot in it, without spaces.
+/// Returns true if a text matches the pattern of the schema for adminEmail: something, `@`, and a domain with a dot,
+/// without spaces.
 fn is_email(address: &str) -> bool {
     let domain = address.split_once('@').filter(|(local, _)| !local.is_empty()).map(|(_, domain)| domain);
     let dotted = |domain: &str| domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty());

@@ -1,15 +1,15 @@
-//! Parsers for the kinds of values settings have. Each says what it wants when it does not get it.
+//! Parsers for the values of settings. An error states the expected kind of value.
 
 use std::time::Duration;
 
 use toml::Value;
 
-/// A piece of text.
+/// Parses a string.
 pub fn text(value: &Value) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| "needs text in quotes".to_owned())
 }
 
-/// One piece of text, or a list of them.
+/// Parses one string, or a list of them.
 pub fn texts(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(items) => items.iter().map(text).collect(),
@@ -17,7 +17,7 @@ pub fn texts(value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// One URL, or a list of them.
+/// Parses one URL, or a list of them.
 pub fn urls(value: &Value) -> Result<Vec<String>, String> {
     let urls = texts(value)?;
     match urls.iter().find(|url| !is_url(url)) {
@@ -26,7 +26,8 @@ pub fn urls(value: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whether a text is a URL by its look: a scheme, and something after it that needs no quotes anywhere.
+/// Returns true if a text has the form of a URL: a scheme, and a rest of characters that need no escaping.
+/// HTTP.
 pub fn is_url(text: &str) -> bool {
     let scheme = |scheme: &str| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -37,18 +38,18 @@ pub fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(head, tail)| scheme(head) && rest(tail))
 }
 
-/// A whole number of at least `least`.
+/// Parses an integer of at least `least`.
 pub fn number(value: &Value, least: u64) -> Result<u64, String> {
     let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
     number.filter(|number| *number >= least).ok_or_else(|| format!("needs a whole number of at least {least}"))
 }
 
-/// Yes or no.
+/// Parses true or false.
 pub fn flag(value: &Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| "needs true or false".to_owned())
 }
 
-/// A number of bytes: `65536`, `"64K"`, `"16M"`, `"1G"`.
+/// Parses a number of bytes: `65536`, `"64K"`, `"16M"`, `"1G"`.
 pub fn bytes(value: &Value) -> Result<u64, String> {
     let problem = || "needs a number of bytes, such as 65536, \"64K\", \"16M\" or \"1G\"".to_owned();
     if let Some(number) = value.as_integer() {
@@ -65,7 +66,7 @@ pub fn bytes(value: &Value) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(problem)
 }
 
-/// A span of time of up to a year: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
+/// Parses a duration of up to a year: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
 pub fn duration(value: &Value) -> Result<Duration, String> {
     const LONGEST: u64 = 366 * 86_400;
     let problem = || "needs a duration, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
