@@ -8,8 +8,8 @@ use modoai_repository::{Repository, Settings};
 use crate::offer::Offer;
 use crate::terms::TermsError;
 
-/// The repository at `base_url` of the documents or records in a catalogue. What it says of its identifiers is as of now;
-/// everything else follows those who write the catalogue.
+/// Creates the repository at `base_url` of the documents or records in a catalogue. The description of its identifiers
+/// in Identify is fixed at this time; everything else changes with the catalogue.
 pub fn repository(
     catalogue: &Arc<dyn Catalogue>,
     settings: Settings,

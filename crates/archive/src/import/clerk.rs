@@ -1,6 +1,6 @@
-//! What becomes of entries: a clerk looks each one up, and reads it only if it is not as it was.
+//! Import worker: looks up each entry and parses it only if its bytes have changed.
 //!
-//! Clerks only read the catalogue, so there can be as many as there are processors; one writer takes what they found.
+//! Workers only read the catalogue, so an import can use one for each processor; a single writer stores their results.
 
 use std::io;
 use std::path::Path;
@@ -16,27 +16,27 @@ use crate::record::Record;
 use crate::source::{Content, Entry, Fault, Place, Reading};
 use crate::terms::Archive;
 
-/// One who looks at entries.
+/// An import worker.
 pub(super) struct Clerk<'a> {
     archive: &'a Archive,
     reading: &'a dyn Reading,
     catalogue: &'a dyn Catalogue,
-    /// Which source it is, as a number.
+    /// The number of the source.
     source: u64,
     packer: Packing,
     unpacker: Unpacker,
 }
 
-/// What a clerk found out about an entry.
+/// The result for an entry.
 pub(super) struct Finding {
     pub(super) place: Place,
-    /// A hash of the document's name; `None` if that could not be told.
+    /// A hash of the document's name; `None` if the name cannot be read.
     pub(super) name: Option<u64>,
     pub(super) verdict: Verdict,
     pub(super) notes: Notes,
 }
 
-/// What is to be reported about an entry that is imported.
+/// Notes for the report about an entry that is imported.
 #[derive(Default)]
 pub(super) struct Notes {
     /// Dates that cannot be parsed.
@@ -45,24 +45,24 @@ pub(super) struct Notes {
     pub(super) lacking: Vec<Lack>,
 }
 
-/// What is to be done about an entry.
+/// The action for an entry.
 pub(super) enum Verdict {
-    /// It is as it was.
+    /// The entry and its document are unchanged.
     Unchanged,
-    /// It is as it was, but was made of something else.
+    /// The document is unchanged, but the entry has changed.
     Remade(Box<Description>),
     New(Box<Description>),
     Changed(Box<Description>),
     Back(Box<Description>),
-    /// The source says that it is gone. There may be nothing to be done about it.
+    /// The entry deletes the document; `None` if the document is already deleted.
     Gone(Option<Box<Description>>),
     Bad(Fault),
 }
 
-/// An entry whose document is known.
+/// An entry with a readable name.
 struct Named {
     name: String,
-    /// Tells its bytes from others.
+    /// The hash of its bytes, and of the options with which they are read.
     digest: u64,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Clerk<'a> {
         Ok(Self { archive, reading, catalogue, source, packer, unpacker })
     }
 
-    /// Looks at some entries. An error is about the catalogue or this machine, not about the entries.
+    /// Processes entries. An error is about the catalogue or this machine, not about the entries.
     pub(super) fn look(&mut self, entries: Vec<Entry>) -> Result<Vec<Finding>, ImportError> {
         let named: Vec<Result<Named, Fault>> = entries.iter().map(|entry| self.named(entry)).collect();
         let names: Vec<&str> = named.iter().flatten().map(|named| named.name.as_str()).collect();
@@ -111,7 +111,7 @@ impl<'a> Clerk<'a> {
         bytes: &[u8],
         place: &Place,
     ) -> Result<(Verdict, Notes), ImportError> {
-        // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
+        // A document that was deleted because it had no entry is restored; one that its entry deletes stays deleted.
         if let Some(Imported { deleted: false, state }) = known {
             let state = state.filter(|state| state.source == self.source);
             if state.is_some_and(|state| state.entry == named.digest && !state.reads_files) {
@@ -143,14 +143,14 @@ impl<'a> Clerk<'a> {
         Ok((verdict, Notes { remark, lacking }))
     }
 
-    /// The document as the catalogue will have it, and the formats that it will not have.
+    /// Returns the document as it will be stored, and the formats that it will not have.
     fn describe(
         &mut self,
         named: &Named,
         content: Content,
     ) -> Result<Result<(Description, Vec<Lack>), Fault>, ImportError> {
         let Content { mut record, given } = content;
-        // Whatever else is wrong with what is gone, it is gone.
+        // A deletion is valid even if the entry has other errors.
         let is_gone = record.deleted;
         let judged =
             self.look_at_files(&mut record).and_then(|()| Ok((self.archive.sets.of(&record)?, stamp::of(&record)?)));
@@ -188,7 +188,7 @@ impl<'a> Clerk<'a> {
         Ok(Ok((description, draft.lacking)))
     }
 
-    /// Notes the state of a document's files, so that it is another document when they change.
+    /// Adds the state of a document's files to its record, so that a changed file changes the document.
     fn look_at_files(&self, record: &mut Record) -> Result<(), Fault> {
         let Some(packages) = &self.archive.packages else { return Ok(()) };
         for file in &mut record.files {
@@ -199,7 +199,7 @@ impl<'a> Clerk<'a> {
         Ok(())
     }
 
-    /// Whether everything that is stored of a document is there already.
+    /// Returns true if everything to be stored of a document is already stored.
     fn is_as_it_was(&mut self, description: &Description) -> Result<bool, ImportError> {
         let stored = self.catalogue.item_with(&description.name, None, Detail::Record)?;
         let Some(Item { body: Some(body), sets, formats, .. }) = stored else { return Ok(false) };
@@ -223,8 +223,8 @@ impl<'a> Clerk<'a> {
         Ok(true)
     }
 
-    /// Whether the same is stored already. Of what is stored in pieces only the size is looked at: this is only about
-    /// what is counted as changed, and the catalogue looks again.
+    /// Returns true if the same bytes are already stored. Of records in pieces, it compares only the size: the result
+    /// only affects the number of changed documents, and the catalogue compares digests.
     fn is_same(&mut self, stored: &Body, packed: &Packed) -> Result<bool, ImportError> {
         let same_size = stored.size == packed.size;
         Ok(match &stored.packed {
@@ -234,7 +234,7 @@ impl<'a> Clerk<'a> {
     }
 }
 
-/// Stands for a name among those that were met.
+/// Returns a hash that represents a name in the set of names found in the source.
 pub(super) fn hash(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }

@@ -1,7 +1,8 @@
-//! What was in the source the last time and is not any more.
+//! Deletes documents that are missing from the source.
 //!
-//! A source that lost much is more likely damaged than honest, and an entry that cannot be told from others may be any
-//! document: in both cases nothing is deleted, and the report says what was spared and why.
+//! A source that has lost many documents is probably damaged, and an entry whose identifier cannot be read may belong
+//! to any document. In both cases nothing is deleted, and the report lists the number of documents that were kept and
+//! the reason.
 
 use modoai_repository::catalogue::{Change, Writer};
 
@@ -10,13 +11,13 @@ use super::report::{Report, Spared};
 use super::stream::Met;
 use super::{Import, ImportError};
 
-/// Documents looked at, or deleted, together.
+/// The number of documents to read or delete in one step.
 const TOGETHER: usize = 8 * 1024;
 
 impl Import<'_> {
-    /// Deletes what was not met, if that is safe.
+    /// Deletes the documents that were not found in the source, if that is safe.
     pub(super) fn bury(&self, writer: &mut dyn Writer, met: &Met, report: &mut Report) -> Result<(), ImportError> {
-        // Everything that is there was met: no need to look at each.
+        // If the source contains all documents, the comparison of names is not necessary.
         if self.options.only_update || (!self.options.dry_run && writer.live()? == met.live) {
             return Ok(());
         }
@@ -25,10 +26,10 @@ impl Import<'_> {
             there += 1;
             missing += u64::from(!met.names.contains(&hash(&name)));
         })?;
-        // What this import added says nothing about what it lost. A dry run has added nothing.
+        // The documents that this import added do not count as documents before it. A dry run has added nothing.
         let added = if self.options.dry_run { 0 } else { report.new + report.back };
         let before = there.saturating_sub(added);
-        // A single one may always go, or the smallest archives could lose none.
+        // A single document can always be deleted; otherwise the smallest archives could not delete any.
         let too_many = missing > 1 && missing as f64 > self.options.most_gone * before as f64;
         report.spared_because = match () {
             () if missing == 0 => return Ok(()),
@@ -57,7 +58,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The name of every document of this source that is not gone.
+    /// Calls `look` with the name of each document of this source that is not deleted.
     fn each_of_mine(&self, mut look: impl FnMut(String)) -> Result<(), ImportError> {
         let mut after = String::new();
         loop {

@@ -152,7 +152,7 @@ impl Import<'_> {
         self.catalogue.writer_for(CatalogueKind::Archive)
     }
 
-    /// Which source it is, as a number.
+    /// Returns the number of the source, a hash of its name.
     fn source(&self) -> u64 {
         xxh3_64(self.options.source.as_bytes())
     }

@@ -67,7 +67,8 @@ impl ArchiveFormats for Offer {
                 formats.push(format);
             }
         };
-        // Until every record has been looked at, some are on lists of formats that only the former terms make.
+        // Until every record has been processed again, some are still on lists of formats that only the former terms
+        // have.
         for former in Terms::former(catalogue)? {
             let former = Archive::compile(former)?;
             for format in made_by(&former).filter(|format| format.list().is_some()) {
