@@ -1,11 +1,11 @@
 //! The interface between the provider and the server of a site.
 //!
-//! The provider never opens files by itself. It queries the host: would a plain GET of this resource by this client
+//! The provider never opens files by itself. It queries the host: would a plain GET of this resource by this requester
 //! return exactly these bytes with status 200, and with which headers? The standalone server applies its own
 //! static-file rules, the Apache module runs a full internal request. A list therefore never contains a resource that a
 //! GET would not return.
 //!
-//! A `Host` is created for one request and decides for the client of this request.
+//! A `Host` is created for one request and decides for the requester of this request.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,28 +14,28 @@ use std::io;
 use crate::audience::Audience;
 use crate::item::{Fingerprint, Item};
 
-/// A site as one client sees it.
+/// A site as one requester sees it.
 pub trait Host {
     /// Returns an error if the site is unavailable: an unmounted document root is an outage, not a million deletions.
     fn ready(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Returns true if this client may see every resource, so that counts need not check each item.
+    /// Returns true if this requester may see every resource, so that counts need not check each item.
     fn sees_all(&self) -> bool;
 
     /// Returns the maximum number of items to check one by one for a count: as many as cause no noticeable delay.
     fn patience(&self) -> u64;
 
-    /// Returns a name for the view of this client: two clients with the same name see the same items. Called only if
+    /// Returns a name for the view of this requester: two requesters with the same name see the same items. Called only if
     /// [`sees_all`](Self::sees_all) returns false.
     fn view(&self) -> String;
 
-    /// Returns true if a GET of this item by this client would return it. Called for every item of every list, and also
+    /// Returns true if a GET of this item by this requester would return it. Called for every item of every list, and also
     /// for tombstones, whose existence is as private as the resource was.
     fn sees(&self, item: &Item) -> io::Result<bool>;
 
-    /// Returns true if a GET of this item by this client, who sees it, returns another state of the file than the
+    /// Returns true if a GET of this item by this requester, who sees it, returns another state of the file than the
     /// catalogue has, or another file: the catalogue's entry must then not be disclosed.
     fn has_changed(&self, item: &Item) -> bool {
         let _ = item;
@@ -49,22 +49,22 @@ pub trait Host {
         false
     }
 
-    /// Returns the audiences to record when an item is listed for this client. The secret is the key of their digests.
+    /// Returns the audiences to record when an item is listed for this requester. The secret is the key of their digests.
     fn audiences(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<Vec<Audience>> {
         Ok(Vec::new())
     }
 
-    /// Returns true if this client belongs to one of the audiences that an item was listed for.
+    /// Returns true if this requester belongs to one of the audiences that an item was listed for.
     fn belongs_to(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Returns the response to a GET of this item by this client; `None` if it is not status 200 with the bytes of a
+    /// Returns the response to a GET of this item by this requester; `None` if it is not status 200 with the bytes of a
     /// file.
     fn get(&self, item: &Item) -> io::Result<Option<Representation>>;
 }
 
-/// The host of a catalogue of records, which has no files, and whose items all clients can see.
+/// The host of a catalogue of records, which has no files, and whose items all requesters can see.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CatalogueHost;
 

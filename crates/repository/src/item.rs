@@ -43,12 +43,12 @@ pub struct Item {
 /// The result of checking whether anonymous clients can GET a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Publicity {
-    /// No check has found it public. Only the host can decide which clients may know of it.
+    /// No check has found it public. Only the host can decide which requesters may know of it.
     #[default]
     Untold,
-    /// It was public at the last check. If it is deleted, the deletion is reported to every client.
+    /// It was public at the last check. If it is deleted, the deletion is reported to every requester.
     Public,
-    /// It was public once, but not at the last check. It is reported as deleted to clients that cannot GET it now.
+    /// It was public once, but not at the last check. It is reported as deleted to requesters that cannot GET it now.
     Withdrawn,
 }
 

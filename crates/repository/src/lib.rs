@@ -10,7 +10,7 @@
 //! | [`ingest`] | updates of the catalogue after changes of the site |
 //! | [`crawled`] | a site on another server, as found by a crawl |
 //! | [`catalogue`] | the current and deleted items, and the dates of their changes |
-//! | [`audience`] | the kinds of client that private items were listed for |
+//! | [`audience`] | the kinds of requester that private items were listed for |
 //! | [`host`] | the interface to the server of the site |
 //! | [`formats`] | items in XML |
 //! | [`Repository`] | the response to a request |

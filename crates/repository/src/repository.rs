@@ -211,7 +211,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) standing: Standing,
     pub(crate) formats: Formats,
-    /// Items of this response that are not yet recorded for any audience of this client.
+    /// Items of this response that are not yet recorded for any audience of this requester.
     listed: RefCell<Vec<Listed>>,
 }
 
@@ -224,7 +224,7 @@ impl<'a> Visit<'a> {
         TokenKey::new(self.standing.secret)
     }
 
-    /// Returns true if an item that is not public was listed for an audience of this client. If the item is deleted and
+    /// Returns true if an item that is not public was listed for an audience of this requester. If the item is deleted and
     /// its audiences were not recorded, the host decides.
     pub(crate) fn was_listed(&self, item: &Item) -> Result<bool, Failure> {
         if !self.host.has_audiences() {
@@ -236,8 +236,8 @@ impl<'a> Visit<'a> {
         Ok(item.deleted && item.listed_for.and_others && self.host.sees(item)?)
     }
 
-    /// Notes that an item is listed for this client, unless the item is public: then its deletion is reported to every
-    /// client.
+    /// Notes that an item is listed for this requester, unless the item is public: then its deletion is reported to every
+    /// requester.
     pub(crate) fn note_listing(&self, item: &Item) -> Result<(), Failure> {
         let is_private = !item.deleted && item.publicity == Publicity::Untold;
         if is_private && self.host.has_audiences() && !self.was_listed(item)? {

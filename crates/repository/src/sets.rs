@@ -1,4 +1,4 @@
-//! Sets of the administrator's own choice, by the paths of resources.
+//! Sets defined by the administrator, by the paths of resources.
 //!
 //! A site has sets by media type. Rules of the configuration add others: a department, a project, a series. They are applied
 //! with every rescan, so that a changed rule changes exactly the records that enter or leave a set. Names and descriptions
@@ -77,7 +77,7 @@ impl SetRule {
 }
 
 impl SetRules {
-    /// Reads tables with the keys of [`SET_SETTINGS`].
+    /// Parses tables with the keys of [`SET_SETTINGS`].
     pub fn read(tables: &Value) -> Result<Self, String> {
         let tables = tables.as_array().ok_or("needs to be written as [[set]], once for each set")?;
         let mut rules: Vec<SetRule> = Vec::new();
@@ -98,12 +98,13 @@ impl SetRules {
         Ok(Self(rules))
     }
 
-    /// The rules, in the order of the configuration.
+    /// Returns the rules, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = &SetRule> {
         self.0.iter()
     }
 
-    /// The sets of a resource: by its media type, and by the rules that its path matches. Only the narrowest, sorted.
+    /// Returns the sets of a resource: by its media type, and by the rules that its path matches. Only the narrowest,
+    /// sorted.
     pub(crate) fn of<P: AsRef<[Vec<u8>]>>(
         &self,
         by_media_type: &Arc<SetSpec>,
