@@ -61,8 +61,8 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// For `map_err`: classifies an error of SQLite. A full disk or a locked file is not damage, and calling it damage would
-    /// make users delete intact data.
+    /// Returns a function for `map_err` that classifies an error of SQLite. A full disk or a locked file is not damage,
+    /// and reporting it as damage would make users delete intact data.
     pub fn of(activity: &'static str, path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         move |source| match source.sqlite_error_code() {
@@ -74,7 +74,7 @@ impl DatabaseError {
         }
     }
 
-    /// For `map_err`: an error of the system.
+    /// Returns a function for `map_err` that converts an error of the system.
     pub fn io(activity: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Io { activity, path, source }

@@ -50,7 +50,7 @@ pub enum Files {
 }
 
 impl Layout {
-    /// Opens a database, and creates or migrates it. Returns also the version that it had; 0 for a new one.
+    /// Opens a database, and creates or migrates it. Also returns the version that it had; 0 for a new one.
     pub fn open(&self, path: &Path) -> Result<(Connection, usize), DatabaseError> {
         if self.files != Files::Shared {
             private_file(path, self.files != Files::Private).map_err(DatabaseError::io("create", path))?;
@@ -64,12 +64,12 @@ impl Layout {
         self.prepare(connection, path)
     }
 
-    /// A new database on disk that is deleted when it is closed. The path is for messages.
+    /// Creates a database on disk that is deleted when it is closed. The path is used in messages.
     pub fn temporary(&self, path: &Path) -> Result<Connection, DatabaseError> {
         Ok(self.prepare(Connection::open(""), path)?.0)
     }
 
-    /// A new database in memory. The path is for messages.
+    /// Creates a database in memory. The path is used in messages.
     pub fn in_memory(&self, path: &Path) -> Result<Connection, DatabaseError> {
         Ok(self.prepare(Connection::open_in_memory(), path)?.0)
     }
@@ -81,9 +81,10 @@ impl Layout {
     ) -> Result<(Connection, usize), DatabaseError> {
         let mut connection = connection.map_err(DatabaseError::of("open", path))?;
         connection.busy_timeout(self.patience).map_err(DatabaseError::of("open", path))?;
-        // Settings first, because some apply only before the first access. They change nothing in the file.
+        // Settings are applied first, because some take effect only before the first access. They change nothing in the
+        // file.
         connection.execute_batch(self.settings).map_err(DatabaseError::of("open", path))?;
-        // Before anything is changed: it may be a file of another program.
+        // Checked before anything is changed: it may be a file of another program.
         let version = self.version(&connection, path)?;
         if self.journal == Journal::Wal {
             self.use_log(&connection).map_err(DatabaseError::of("open", path))?;
@@ -94,7 +95,7 @@ impl Layout {
         Ok((connection, version))
     }
 
-    /// Changes to a write-ahead log, which lasts. SQLite does not wait for other connections here.
+    /// Switches to a write-ahead log, which is stored in the file. SQLite does not wait for other connections here.
     pub fn use_log(&self, connection: &Connection) -> rusqlite::Result<()> {
         let since = Instant::now();
         loop {
@@ -110,7 +111,7 @@ impl Layout {
         }
     }
 
-    /// The number of migrations that a database has had; 0 for an empty file.
+    /// Returns the number of migrations applied to a database; 0 for an empty file.
     pub fn version(&self, connection: &Connection, path: &Path) -> Result<usize, DatabaseError> {
         let facts = "SELECT (SELECT application_id FROM pragma_application_id),
                             (SELECT user_version FROM pragma_user_version),
@@ -132,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Brings a database to the newest version, in one transaction. Another process may do the same at the same time.
+    /// Migrates a database to the newest version, in one transaction. Another process may do the same at the same time.
     pub fn migrate(&self, connection: &mut Connection, path: &Path) -> Result<(), DatabaseError> {
         let failed = || DatabaseError::of("create the tables of", path);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed())?;

@@ -1,4 +1,5 @@
-//! One process at a time, by a lock on a file next to the database. The kernel frees the lock of a process that ends.
+//! A lock for one process at a time, on a file next to the database. The kernel releases the lock of a process that
+//! ends.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,13 +9,13 @@ use rustix::io::Errno;
 
 use crate::DatabaseError;
 
-/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still has a copy
-/// of the descriptor.
+/// An exclusive lock. Dropping it unlocks the file, even while a child process that has just been forked still has a
+/// copy of the descriptor.
 #[derive(Debug)]
 pub struct Lock(File);
 
 impl Lock {
-    /// Locks an open file, whose path is for messages, without waiting.
+    /// Locks an open file without waiting. Its path is used in messages.
     pub fn take(file: File, path: &Path) -> Result<Self, DatabaseError> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self(file)),
@@ -26,7 +27,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It would also end with the last copy of the descriptor.
+        // Unlocked explicitly: otherwise the lock would last until the last copy of the descriptor is closed.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
