@@ -49,7 +49,7 @@ pub(super) struct Notes {
 pub(super) enum Verdict {
     /// The entry and its document are unchanged.
     Unchanged,
-    /// The document is unchanged, but the entry has changed.
+    /// The stored document is the same, but its entry was parsed again and its import state is updated.
     Remade(Box<Description>),
     New(Box<Description>),
     Changed(Box<Description>),

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 
 /// The latest moment returned.
 pub(super) struct HandedOut {
-    /// The latest moment that this process has noted. With it, the process reads the file at most once in a second.
+    /// The latest moment that this process has noted. With it, noting a moment accesses the file at most once in a second.
     noted: AtomicI64,
     /// `None` if this process may not write the file; the moment is then known only to this process.
     file: Mutex<Option<File>>,
