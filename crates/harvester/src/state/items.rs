@@ -1,4 +1,4 @@
-//! What was received: enough to tell a new record from a changed one, and both from one that was there already.
+//! The items that were received. What is stored of each is enough to distinguish new, changed and unchanged records.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -8,36 +8,37 @@ use crate::record::Novelty;
 /// A record, as far as it must be known again.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
-    /// Of the item.
+    /// The identifier of the item.
     pub identifier: &'a str,
-    /// Of everything in the record.
+    /// The hash of the whole record.
     pub hash: u64,
     /// Its datestamp, if that could be read.
     pub stamp: Option<i64>,
-    /// Whether it is a deletion.
+    /// True if the record is a deletion.
     pub gone: bool,
-    /// The window or pass it came in.
+    /// The number of the window or pass in which it was received.
     pub window: i64,
 }
 
-/// How a record compares with what was there.
+/// The result of comparing a record with the stored item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Compared with what was received before.
     pub novelty: Novelty,
-    /// Whether it was not yet seen in this window.
+    /// True if it was not yet seen in this window.
     pub fresh: bool,
-    /// Whether it was not yet seen in this pass.
+    /// True if it was not yet seen in this pass.
     pub news: bool,
-    /// Whether it is the same, and was left to somebody else.
+    /// True if it is unchanged, and another source keeps it.
     pub elsewhere: bool,
 }
 
 impl State {
-    /// Notes a record, and tells how it compares. Almost always the item is new, so that the first statement alone does
-    /// most of the work. Of two versions that come in one pass (windows from `pass` on), the later datestamp stands,
-    /// whichever came first; of two with the same datestamp in one list, the first. Otherwise each would replace the other
-    /// in every harvest. What changes while a list is read is the next harvest's business.
+    /// Stores a record, and returns how it compares with the stored item. Almost always the item is new, so that the
+    /// first statement alone does most of the work. Of two versions that are received in one pass (windows from `pass`
+    /// on), the one with the later datestamp is kept, in whatever order they arrive; of two with the same datestamp in
+    /// one list, the first. Otherwise each would replace the other in every harvest. Changes during a list are left to
+    /// the next harvest.
     pub fn note(&mut self, sight: &Sight<'_>, pass: i64) -> Result<Seen> {
         let Sight { identifier, hash, stamp, gone, window } = *sight;
         // SQLite's integers are signed; the bits are the same.
@@ -58,7 +59,8 @@ impl State {
                 let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
                 update.execute(params![window, identifier])?;
             } else if (old, seen) != (hash, window) {
-                // Where a changed record goes, the sink will tell; nobody gets what he has not by a deletion.
+                // The sink decides which source keeps a changed record. A deletion does not transfer the item to this
+                // source.
                 let update = "UPDATE item SET elsewhere = elsewhere AND (hash = ?1 OR ?4), hash = ?1, seen = ?2,
                               stamp = ?3, gone = ?4 WHERE identifier = ?5";
                 sql.prepare_cached(update)?.execute(params![hash, window, stamp, gone, identifier])?;
@@ -74,28 +76,28 @@ impl State {
         self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
-    /// A record was left to somebody else, who keeps it. Whether it is a deletion.
+    /// Notes that another source keeps the record. Returns true if it is a deletion.
     pub fn leave(&mut self, identifier: &str) -> Result<bool> {
         let update = "UPDATE item SET elsewhere = 1 WHERE identifier = ? RETURNING gone";
         let gone = self.sql(|sql| sql.prepare_cached(update)?.query_row([identifier], |row| row.get(0)).optional());
         Ok(gone?.unwrap_or_default())
     }
 
-    /// A record is not here as it was received: when it comes again, it counts as changed.
+    /// Marks a record as stored differently from what was received: when it is received again, it counts as changed.
     pub fn doubt(&mut self, identifier: &str) -> Result<()> {
         let update = "UPDATE item SET hash = 0 WHERE identifier = ?";
         self.sql(|sql| sql.prepare_cached(update)?.execute([identifier]).map(drop))
     }
 
-    /// Marks an item as listed in an identifier pass; `None` if it is not here, or not as it is listed: in the other
-    /// condition, or from before that datestamp.
+    /// Marks an item as listed in an identifier pass. Returns `None` if it is not stored, or if its deleted status
+    /// differs or its stored datestamp is older.
     pub fn mark_listed(&mut self, identifier: &str, gone: bool, stamp: Option<i64>, pass: i64) -> Result<Option<bool>> {
         self.sql(|sql| {
             let mut select = sql.prepare_cached("SELECT gone, stamp, seen FROM item WHERE identifier = ?")?;
             let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
             let found: Option<(bool, Option<i64>, i64)> = select.query_row([identifier], row).optional()?;
             let Some((_, known, seen)) = found.filter(|(was_gone, ..)| *was_gone == gone) else { return Ok(None) };
-            // What has changed has not vanished.
+            // An item that changed still exists, so it counts as listed.
             let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
             update.execute(params![pass, identifier])?;
             let outdated = known.zip(stamp).is_some_and(|(known, stamp)| known < stamp);
@@ -121,19 +123,19 @@ impl State {
         })
     }
 
-    /// How many items were seen in that pass or later ones.
+    /// Returns the number of items that were seen in that pass or later ones.
     pub fn seen_since(&self, pass: i64) -> Result<u64> {
         let select = "SELECT count(*) FROM item WHERE seen >= ?";
         let count: i64 = self.sql(|sql| sql.query_row(select, [pass], |row| row.get(0)))?;
         Ok(count.cast_unsigned())
     }
 
-    /// How many items are known that are not gone, and that are.
+    /// Returns the number of items that are not deleted, and of those that are.
     pub fn counts(&self) -> Result<(u64, u64)> {
         self.count("SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item")
     }
 
-    /// How many of each somebody else keeps.
+    /// Returns the same two numbers for the items that other sources keep.
     pub fn elsewhere(&self) -> Result<(u64, u64)> {
         self.count(
             "SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item WHERE elsewhere <> 0",

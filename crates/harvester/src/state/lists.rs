@@ -12,36 +12,36 @@ use crate::window::Window;
 pub struct List {
     /// Its number.
     pub number: i64,
-    /// Of which set; empty for all.
+    /// The set of the list; empty for all.
     pub set: String,
-    /// Of which time, as the user said.
+    /// The dates that the user selected.
     pub window: Window,
-    /// What changed before is here.
+    /// Everything that changed before this date is stored.
     pub watermark: Option<Datestamp>,
-    /// When the pass that is under way began, by the server's clock.
+    /// The start of the open pass, by the server's clock.
     pub first_date: Option<Datestamp>,
     /// The number of the first window of that pass, or of the last one.
     pub first_window: i64,
-    /// How long it is, as was told for what had to be divided in that pass.
+    /// The size that the server announced for the parts of that pass that had to be divided.
     pub announced: Option<u64>,
-    /// When it was last complete, by ours.
+    /// The date of the last complete pass, by the local clock.
     pub completed: Option<Datestamp>,
 }
 
-/// A stretch of a list that is not yet proven complete.
+/// A part of a list that is not yet proven complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenWindow {
-    /// Its number; one that is asked again from its start has a new one.
+    /// Its number. A window that is requested again from its start gets a new one.
     pub number: i64,
-    /// Of which time.
+    /// The dates of the window.
     pub window: Window,
-    /// Of which set; empty for all.
+    /// The set of the list; empty for all.
     pub set: String,
-    /// Where to go on.
+    /// The token of the next page.
     pub token: Option<String>,
-    /// What was counted up to there.
+    /// The counts up to that token.
     pub progress: Progress,
-    /// Why it was given up.
+    /// The reason why it was given up.
     pub trouble: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl OpenWindow {
 /// A change of the windows of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Of which list.
+    /// The list of the windows.
     pub list: i64,
     /// Windows that are complete, or replaced by others.
     pub closed: Vec<i64>,
@@ -69,23 +69,23 @@ pub struct Change {
     pub added: Vec<(Window, String, Progress)>,
 }
 
-/// What was counted in a window so far.
+/// The counts of a window so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
     /// Pages received.
     pub pages: u64,
-    /// Records received, those that came twice included.
+    /// Records received, including those that were received twice.
     pub delivered: u64,
     /// Records received, each once.
     pub fresh: u64,
-    /// The largest completeListSize that was told.
+    /// The largest completeListSize that the server sent.
     pub size: Option<u64>,
-    /// Whether what was told cannot be: there was more after it.
+    /// True if that size is wrong, because more records followed.
     pub size_refuted: bool,
-    /// Whether pages told different sizes.
+    /// True if the sizes on the pages differ.
     pub size_varies: bool,
-    /// When the first page was made, by the server's clock.
+    /// The date of the first page, by the server's clock.
     pub began: Option<i64>,
     /// Records on the largest page.
     pub fullest: u64,
@@ -97,20 +97,20 @@ pub struct Progress {
     pub stale: u32,
     /// Pages in a row that were empty, or held nothing that was not seen in this window.
     pub idle: u32,
-    /// The oldest and the newest datestamp that came.
+    /// The oldest and the newest datestamp received.
     pub span: Option<(i64, i64)>,
-    /// Whether the headers of the first page name the set that was asked for.
+    /// True if the headers of the first page contain the requested set.
     pub labelled: bool,
-    /// Whether it is all that its pass asks for.
+    /// True if the window is its whole pass.
     pub is_pass: bool,
-    /// How often it was begun again because its token expired.
+    /// The number of restarts after an expired token.
     pub restarts: u32,
     /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
     pub milestone: Option<(u64, u64)>,
 }
 
 impl Progress {
-    /// The oldest datestamp that came.
+    /// Returns the oldest datestamp received.
     pub fn oldest(&self) -> Option<Datestamp> {
         self.span.map(|(oldest, _)| Datestamp::from_unix(oldest))
     }
@@ -201,7 +201,7 @@ impl State {
         })
     }
 
-    /// Notes where a window goes on, and what was counted up to there.
+    /// Stores the token of the next page of a window, and the counts up to there.
     pub fn set_token(&mut self, number: i64, token: Option<&str>, progress: &Progress) -> Result<()> {
         let update = "UPDATE window SET token = ?, progress = ? WHERE number = ?";
         let progress = serde_json::to_string(progress).unwrap_or_default();
@@ -245,7 +245,7 @@ impl State {
         self.sql(|sql| sql.prepare_cached("DELETE FROM window WHERE number = ?")?.execute([number]).map(drop))
     }
 
-    /// The pass of a list began at that time, by the server's clock; the first to say so is believed.
+    /// Stores the start of the pass of a list, by the server's clock. The first value is kept.
     pub fn began(&mut self, list: i64, date: Datestamp) -> Result<()> {
         let update = "UPDATE list SET first_date = ? WHERE number = ? AND first_date IS NULL";
         self.sql(|sql| sql.prepare_cached(update)?.execute(params![date.unix(), list]).map(drop))
@@ -259,7 +259,7 @@ impl State {
         Ok(number)
     }
 
-    /// Remembers how long the list is, as was told before it had to be divided.
+    /// Stores the size that the server announced for a list before it was divided.
     fn announce(&mut self, list: i64, size: u64) -> Result<()> {
         let update = "UPDATE list SET announced = max(coalesce(announced, 0), ?) WHERE number = ?";
         self.sql(|sql| sql.execute(update, params![size.cast_signed(), list]).map(drop))

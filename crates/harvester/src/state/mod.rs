@@ -1,15 +1,15 @@
-//! What a harvest remembers between two pages, two runs, and two lives of the process.
+//! The state of a harvest, which survives from page to page, from run to run, and if the process is killed.
 //!
-//! One SQLite file in `.modoai` inside the folder that is harvested into. Everything a page changes (items, the token of
-//! the next page, the sink's mark) changes in one transaction; so whenever the process ends, the next one goes on from
-//! the last page that was whole.
+//! One SQLite file in `.modoai` inside the folder that is harvested into. Everything a page changes (items, the token
+//! of the next page, the sink's mark) changes in one transaction; so whenever the process ends, the next one continues
+//! after the last complete page.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `mod` | opening, transactions, the source |
 //! | `items` | what was received |
 //! | `lists` | selections, and the windows that are not yet proven complete |
-//! | `notes` | what is missing, what was repaired, who asked to be left alone, runs |
+//! | `notes` | missing records, repairs, pauses that servers requested, runs |
 
 mod items;
 mod lists;
@@ -46,7 +46,7 @@ const LAYOUT: Layout = Layout {
     // A commit is one write, and survives the process. The sinks see to it that what a commit promises is on disk before; if
     // the machine goes down, the last commits may be lost, and are harvested again.
     journal: Journal::Wal,
-    // A page's items lie together, so that a few megabytes of cache are enough; sinks have caches of their own.
+    // A page's items are adjacent, so that a few megabytes of cache are enough; sinks have separate caches.
     settings: "PRAGMA locking_mode = NORMAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;",
     patience: Duration::from_secs(30),
     files: Files::PrivateNotLinked,
@@ -55,48 +55,48 @@ const LAYOUT: Layout = Layout {
 /// The settings of a connection that is the only one.
 const SETTINGS_ALONE: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;";
 
-/// What a harvest remembers.
+/// The stored state of a harvest.
 pub struct State {
     connection: Connection,
     path: PathBuf,
-    /// Held for as long as the harvest runs: two at once would undo each other's pages.
+    /// Held for as long as the harvest runs: two simultaneous harvests would undo each other's pages.
     lock: Option<Lock>,
 }
 
-/// What is harvested into a folder, once and for all.
+/// The source, sink and format of a folder, which never change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// Where the repository is asked.
+    /// The URL of the repository.
     pub base_url: String,
-    /// Where records go.
+    /// The name of the sink.
     pub sink: String,
     /// In which format.
     pub prefix: String,
 }
 
-/// What a server said about itself.
+/// The properties that the server reported in Identify and ListMetadataFormats.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Identity {
     /// repositoryName.
     pub name: String,
-    /// baseURL, as it says.
+    /// The baseURL of its Identify response.
     pub base_url: String,
-    /// earliestDatestamp, as it says.
+    /// The earliestDatestamp of its Identify response.
     pub earliest: String,
-    /// deletedRecord, as it says.
+    /// The deletedRecord of its Identify response.
     pub deleted_record: String,
-    /// granularity, as it says.
+    /// The granularity of its Identify response.
     pub granularity: String,
-    /// Whether it promises that its datestamps are those of visibility, so that windows need not overlap.
+    /// True if it promises that its datestamps are those of visibility, so that windows need not overlap.
     pub prompt: bool,
-    /// Where the schema of the harvested format is.
+    /// The URL of the schema of the harvested format.
     pub schema: String,
     /// The namespace of the harvested format.
     pub namespace: String,
 }
 
-/// Why the state cannot be used.
+/// The reason why the state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// Another harvest is at it.
@@ -108,19 +108,19 @@ pub enum StateError {
     /// There is none.
     #[error("no harvest found in {}", dir.display())]
     Absent {
-        /// Which folder.
+        /// The folder.
         dir: PathBuf,
     },
     /// The folder is used for something else.
     #[error("{} already contains {found}; cannot add {wanted}", dir.display())]
     Other {
-        /// Which folder.
+        /// The folder.
         dir: PathBuf,
         /// What it holds.
         found: String,
-        /// What was to go there.
+        /// What the user wants to store there.
         wanted: String,
-        /// Whether it would be the same, if the repository had moved.
+        /// True if they would be equal if the repository had moved.
         moved: bool,
     },
     /// The location of the catalogue is one that a newer version has stored.
@@ -128,7 +128,7 @@ pub enum StateError {
     Catalogue {
         /// In which file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: LocationError,
     },
     /// The database cannot be used.
@@ -156,14 +156,14 @@ impl State {
         Self::connect(&LAYOUT, &own.join(FILE), Some(lock))
     }
 
-    /// Opens the state of a folder to look at it, also while a harvest runs.
+    /// Opens the state of a folder for reading, also while a harvest runs.
     pub fn look(dir: &Path) -> Result<Self> {
         let path = dir.join(OWN_FOLDER).join(FILE);
         if !path.exists() {
             return Err(StateError::Absent { dir: dir.to_path_buf() });
         }
-        // Several processes at one file share memory, for which a full disk may have no room. One that is alone needs
-        // none; where a harvest runs, it is there already.
+        // Several processes at one file share memory, for which a full disk may have no room. A single process needs
+        // none; where a harvest runs, the memory already exists.
         let present = Layout { files: Files::Shared, ..LAYOUT };
         let alone = Layout { settings: SETTINGS_ALONE, ..present };
         Self::connect(&present, &path, None).or_else(|error| Self::connect(&alone, &path, None).map_err(|_| error))
@@ -206,7 +206,7 @@ impl State {
         self.sql(|sql| if sql.is_autocommit() { Ok(()) } else { sql.execute_batch("ROLLBACK") })
     }
 
-    /// What is harvested into this folder, if that was ever agreed upon.
+    /// Returns the source, sink and format of this folder, if they were ever set.
     pub fn contract(&self) -> Result<Option<Contract>> {
         self.sql(|sql| {
             let row = |row: &rusqlite::Row<'_>| {
@@ -261,8 +261,8 @@ impl State {
         Ok(Some(location))
     }
 
-    /// Remembers it, whatever folder the next run is started in. One that lies beside this folder, or in it, is found from
-    /// there, so that they can be moved together.
+    /// Stores the location of the catalogue, independent of the folder in which the next run is started. A catalogue
+    /// next to this folder, or in it, is stored as a relative path, so that both can be moved together.
     pub fn set_catalogue(&mut self, location: &Location) -> Result<()> {
         let full = location.path().canonicalize().map_err(DatabaseError::io("find", location.path()))?;
         let near = self.dir().canonicalize().ok().and_then(|dir| {
@@ -274,7 +274,7 @@ impl State {
         self.sql(|sql| sql.execute("UPDATE source SET catalogue = ?", [text.as_bytes()]).map(drop))
     }
 
-    /// What the server said about itself, last time.
+    /// Returns the properties that the server reported in the last run.
     pub fn identity(&self) -> Result<Option<Identity>> {
         let text: Option<Option<String>> =
             self.sql(|sql| sql.query_row("SELECT identity FROM source", [], |row| row.get(0)).optional())?;
@@ -287,7 +287,7 @@ impl State {
         self.sql(|sql| sql.execute("UPDATE source SET identity = ?", [text]).map(drop))
     }
 
-    /// What was learnt about the server.
+    /// Returns the stored habits of the server.
     pub fn habits(&self) -> Result<Habits> {
         let text: Option<String> =
             self.sql(|sql| sql.query_row("SELECT habits FROM source", [], |row| row.get(0)).optional())?;
@@ -300,7 +300,7 @@ impl State {
         self.sql(|sql| sql.execute("UPDATE source SET habits = ?", [text]).map(drop))
     }
 
-    /// Which life of the machine commits were made in that no sync has followed.
+    /// Returns the boot ID under which commits were made that no sync has followed.
     pub fn unsynced(&self) -> Result<Option<String>> {
         let boot: Option<Option<String>> =
             self.sql(|sql| sql.query_row("SELECT unsynced FROM source", [], |row| row.get(0)).optional())?;
@@ -312,7 +312,7 @@ impl State {
         self.sql(|sql| sql.execute("UPDATE source SET unsynced = ?", [boot]).map(drop))
     }
 
-    /// Forgets what was received, so that all of it is asked for again.
+    /// Deletes the items and lists, so that everything is requested again.
     pub fn start_over(&mut self) -> Result<()> {
         self.sql(|sql| {
             sql.execute_batch(
@@ -322,7 +322,7 @@ impl State {
         })
     }
 
-    /// What the sink returned at the last commit.
+    /// Returns the mark that the sink returned at the last commit.
     pub fn mark(&self) -> Result<Option<String>> {
         let mark: Option<Option<String>> =
             self.sql(|sql| sql.query_row("SELECT mark FROM source", [], |row| row.get(0)).optional())?;

@@ -1,4 +1,4 @@
-//! What is missing, what was repaired, who asked to be left alone, and how runs went.
+//! Missing records, repairs, pauses that servers requested, and the results of runs.
 
 use std::path::PathBuf;
 
@@ -11,29 +11,29 @@ use super::{Result, State};
 /// A record that is known to exist and is not here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
-    /// Of which item.
+    /// The identifier of the record.
     pub identifier: String,
-    /// Why.
+    /// The reason why it is missing.
     pub reason: String,
-    /// Whether it came without an identifier, so that `identifier` only says where it was.
+    /// True if it was received without an identifier, so that `identifier` only says where it was.
     #[serde(skip)]
     pub nameless: bool,
-    /// How often it was asked for in vain.
+    /// The number of requests for it that failed.
     pub tries: u32,
 }
 
-/// A remedy that was applied.
+/// A repair that was applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repair {
     /// The name of the quirk.
     pub quirk: String,
-    /// How often.
+    /// The number of times.
     pub count: u64,
-    /// Where, for instance.
+    /// The place of one of them.
     pub example: String,
 }
 
-/// A host that asked to be left alone.
+/// A pause that a host requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// Until when.
@@ -42,18 +42,18 @@ pub struct Wait {
     pub reason: String,
 }
 
-/// A run, as it was told when it ended.
+/// A run, and the summary it stored when it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// When it began.
+    /// The date of its start.
     pub started: Datestamp,
-    /// When it ended; never, if it was killed or could not write that down.
+    /// The date of its end; none if it was killed or could not store that.
     pub ended: Option<Datestamp>,
     /// Its summary, as JSON.
     pub summary: Option<String>,
 }
 
-/// Room that a run keeps free for its own end: a disk that is full is no reason not to say so.
+/// Bytes that a run reserves, so that it can store its end on a full disk.
 const RESERVE: usize = 64 * 1024;
 
 impl State {
@@ -65,7 +65,8 @@ impl State {
         Ok(seen)
     }
 
-    /// Tells where a record was that came without an identifier. Only the next complete harvest can make up for it.
+    /// Notes the place of a record that was received without an identifier. Only the next complete harvest can fetch
+    /// it.
     pub fn miss_nameless(&mut self, place: &str, reason: &str) -> Result<()> {
         self.note_missing(place, reason, true, 0)
     }
@@ -77,18 +78,18 @@ impl State {
         self.sql(|sql| sql.prepare_cached(insert)?.execute(values).map(drop))
     }
 
-    /// A record was asked for in vain.
+    /// Counts a failed request for a record.
     pub fn tried(&mut self, identifier: &str, reason: &str) -> Result<()> {
         let update = "UPDATE missing SET tries = tries + 1, reason = ? WHERE identifier = ?";
         self.sql(|sql| sql.prepare_cached(update)?.execute(params![reason, identifier]).map(drop))
     }
 
-    /// A record is no longer missing.
+    /// Removes a record from the missing ones.
     pub fn found(&mut self, identifier: &str) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM missing WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
-    /// Whether any record is missing at all: asked for every page.
+    /// Returns true if any record is missing. Called for every page.
     pub fn misses_any(&self) -> Result<bool> {
         self.sql(|sql| sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM missing)")?.query_row([], |row| row.get(0)))
     }
@@ -106,20 +107,20 @@ impl State {
         })
     }
 
-    /// How many records are missing.
+    /// Returns the number of missing records.
     pub fn missing_count(&self) -> Result<u64> {
         let count: i64 = self.sql(|sql| sql.query_row("SELECT count(*) FROM missing", [], |row| row.get(0)))?;
         Ok(count.cast_unsigned())
     }
 
-    /// How many records are missing for a reason that contains this text.
+    /// Returns the number of records that are missing for a reason that contains this text.
     pub fn missing_because(&self, reason: &str) -> Result<u64> {
         let select = "SELECT count(*) FROM missing WHERE instr(reason, ?) > 0";
         let count: i64 = self.sql(|sql| sql.query_row(select, [reason], |row| row.get(0)))?;
         Ok(count.cast_unsigned())
     }
 
-    /// Adds to the remedies that were applied.
+    /// Adds to the repairs that were applied.
     pub fn add_repairs(&mut self, repairs: &[Repair]) -> Result<()> {
         let insert = "INSERT INTO repair VALUES (?, ?, ?)
                       ON CONFLICT (quirk) DO UPDATE SET count = count + excluded.count, example = excluded.example";
@@ -132,7 +133,7 @@ impl State {
         })
     }
 
-    /// The remedies that were ever applied.
+    /// Returns all repairs that were ever applied.
     pub fn repairs(&self) -> Result<Vec<Repair>> {
         self.sql(|sql| {
             let mut select = sql.prepare("SELECT quirk, count, example FROM repair ORDER BY quirk")?;
@@ -144,13 +145,13 @@ impl State {
         })
     }
 
-    /// A host asked to be left alone for longer than a run.
+    /// Stores that a host requested a longer pause than a run can wait.
     pub fn set_wait(&mut self, host: &str, wait: &Wait) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO wait VALUES (?, ?, ?)";
         self.sql(|sql| sql.execute(insert, params![host, wait.until.unix(), wait.reason]).map(drop))
     }
 
-    /// Until when a host wants to be left alone, if that is still to come.
+    /// Returns the pause that a host requested, if it is not over.
     pub fn wait(&self, host: &str, now: Datestamp) -> Result<Option<Wait>> {
         let select = "SELECT until, reason FROM wait WHERE host = ? AND until > ?";
         self.sql(|sql| {
@@ -160,7 +161,7 @@ impl State {
         })
     }
 
-    /// Every host that asked to be left alone, and has not had its way yet.
+    /// Returns every host that requested a pause that is not over.
     pub fn waits(&self) -> Result<Vec<(String, Wait)>> {
         let now = crate::clock::now().unix();
         self.sql(|sql| {
@@ -178,13 +179,13 @@ impl State {
             Ok(sql.last_insert_rowid())
         })?;
         if let Some(reserve) = self.reserve() {
-            // Where there is not even room for that, the run will soon come to its end.
+            // If even that does not fit on the disk, the run will soon end anyway.
             let _ = std::fs::write(reserve, vec![b'.'; RESERVE]);
         }
         Ok(number)
     }
 
-    /// A run ends. If there is no room to say so, the reserve makes some.
+    /// Stores the end of a run. If the disk is full, deleting the reserve frees space for it.
     pub fn end_run(&mut self, number: i64, now: Datestamp, summary: &str) -> Result<()> {
         let update = "UPDATE run SET ended = ?, summary = ? WHERE number = ?";
         let end = || self.sql(|sql| sql.execute(update, params![now.unix(), summary, number]).map(drop));
