@@ -55,7 +55,7 @@ pub(super) async fn receive<B: Pieces>(mut body: B, reader: mpsc::Sender<Batch>)
         }
         size = 0;
     };
-    // If the reader has gone, it has said why.
+    // If the reader has ended, it has reported the reason.
     let _ = reader.send(Ok(pieces)).await;
     if let Some(error) = broken {
         let _ = reader.send(Err(error)).await;

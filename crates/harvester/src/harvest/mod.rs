@@ -67,7 +67,7 @@ pub struct Harvest<T = Client, C = SystemClock> {
 }
 
 impl Harvest {
-    /// A harvest that nobody watches and nobody stops.
+    /// Creates a harvest that no other thread observes or stops.
     pub fn new(client: Client, options: Options) -> Self {
         Self::in_world(client, SystemClock, options)
     }
@@ -102,7 +102,8 @@ impl<T: Transport, C: Clock> Harvest<T, C> {
         Self { gauge, ..self }
     }
 
-    /// The same, ending as soon as it may when the flag is set: what was committed stays, and the next run goes on.
+    /// The same, ending as soon as possible when the flag is set: what was committed is kept, and the next run
+    /// continues.
     pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop, ..self }
     }
@@ -112,8 +113,8 @@ impl<T: Transport, C: Clock> Harvest<T, C> {
         Self { budget: Some(budget), ..self }
     }
 
-    /// Harvests into a sink of the caller's, known by that name, for which that format is asked if none is chosen. What
-    /// is remembered is in `dir`; nothing is if there is none.
+    /// Harvests into a sink of the caller. `name` identifies it, and `format` is requested if the options select none.
+    /// The state is stored in `dir`, and in memory if there is none.
     pub async fn into_sink(
         self,
         dir: Option<&Path>,
@@ -181,7 +182,7 @@ fn restricted<T: Transport>(transport: T, options: &Options, habits: &Habits) ->
         .map_err(|error| HarvestError::NoRepository { url: host(&options.base_url).to_owned(), source: error.into() })
 }
 
-/// Where a harvest goes.
+/// The sink of a harvest.
 struct Target<'a, T> {
     sink: &'static str,
     format: &'a str,
@@ -192,7 +193,7 @@ struct Target<'a, T> {
 /// Opens a sink for a source. One that was never opened before comes with its first mark.
 type OpenSink<T> = Box<dyn FnOnce(Opening<T>) -> Result<(Box<dyn Sink>, Option<String>), SinkError> + Send>;
 
-/// What is known only when the server has said who it is.
+/// The arguments for opening a sink, which are known only after the server has identified itself.
 struct Opening<T> {
     mark: Option<String>,
     distrusted: bool,
@@ -203,7 +204,7 @@ struct Opening<T> {
     options: SinkOptions,
 }
 
-/// A defect of ours took the sink and the state with it.
+/// An internal error: the sink and the state were lost.
 fn lost(why: &str) -> SinkError {
     SinkError::Internal(why.to_owned())
 }

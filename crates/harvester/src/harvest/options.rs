@@ -1,4 +1,4 @@
-//! What is to be harvested, how, and why it may come to nothing.
+//! The options of a harvest, and the reasons why it may fail as a whole.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::sink::{SinkError, SinkOptions};
 use crate::state::StateError;
 use crate::window::Window;
 
-/// What is to be harvested, and how.
+/// The selection and the settings of a harvest.
 #[derive(Clone)]
 pub struct Options {
-    /// Where the repository is asked.
+    /// The base URL of the repository.
     pub base_url: Url,
     /// The format; that of the sink if none is said.
     pub format: Option<String>,
@@ -21,36 +21,36 @@ pub struct Options {
     pub sets: Vec<String>,
     /// The time, as the user said.
     pub window: Window,
-    /// Only these records, by their identifiers; no list is asked for then.
+    /// The identifiers of the only records to harvest; no list is requested then.
     pub identifiers: Vec<String>,
-    /// The run stops after the page with which so many records have come.
+    /// The run stops after the page with which this number of records is reached.
     pub limit: Option<u64>,
     /// Sent with every request to the host of the base URL, and to no other.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Where there is no repository, look for one at other URLs of the host, to propose it.
+    /// If the base URL is not a repository, look for one at other URLs of the host, to propose it.
     pub proposes: bool,
     /// Only headers are wanted: the sink gets records without parts.
     pub headers_only: bool,
-    /// Compare identifiers afterwards, and pass vanished records on as deletions.
+    /// Compare identifiers afterwards, and pass missing records on as deletions.
     pub verify: bool,
-    /// How often and how long to try.
+    /// The limits of retries: their number and delays.
     pub patience: Patience,
-    /// Whether the repository may have been elsewhere when the folder was begun.
+    /// True if the repository may have had another URL when the folder was created.
     pub moved: bool,
-    /// How far incremental harvests reach back before the last complete one.
+    /// The duration by which incremental harvests reach back before the last complete one.
     pub overlap: Option<Duration>,
     /// Connect to private addresses, too. Otherwise only the host of the base URL may have one.
     pub allow_private: bool,
-    /// How much may be stored. A [shared](super::Harvest::within) budget goes before it.
+    /// The amount of data that may be stored. A [shared](super::Harvest::within) budget overrides it.
     pub limits: Limits,
-    /// What was chosen about the sink.
+    /// The options of the sink.
     pub sink: SinkOptions,
     /// A short name for the source, unless the folder has one for it already.
     pub slug: String,
 }
 
 impl Options {
-    /// Everything at that place, with the manners of the house.
+    /// A harvest of everything at that URL, with default settings.
     pub fn new(base_url: Url) -> Self {
         let slug = slug(&base_url);
         Self {
@@ -75,7 +75,7 @@ impl Options {
     }
 }
 
-/// Why there was no harvest at all.
+/// The reason why a harvest failed as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum HarvestError {
     /// The state cannot be used.
@@ -84,15 +84,15 @@ pub enum HarvestError {
     /// The sink cannot be used.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// Nobody there, or not a repository.
+    /// The URL does not respond, or is not a repository.
     #[error("{url} did not return an OAI-PMH response")]
     NoRepository {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
-        /// What came instead.
+        /// The cause.
         source: Trouble,
     },
-    /// There is no such host.
+    /// The host does not exist.
     #[error("failed to resolve host '{host}': no such name")]
     NoSuchHost {
         /// Its name.
@@ -101,47 +101,47 @@ pub enum HarvestError {
     /// Not a repository, but there is one at another URL of the same host.
     #[error("{url} is not an OAI-PMH repository, but {found} is")]
     Elsewhere {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
-        /// Where one answers.
+        /// The URL of a repository on the same host.
         found: String,
     },
     /// The server refused in the protocol's own words.
     #[error("{url} returned the error {code}: {message}")]
     Refused {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
         /// The protocol's code.
         code: String,
-        /// For people.
+        /// The message of the server.
         message: String,
     },
     /// The format is not offered.
     #[error("{url} does not offer the format '{prefix}', only {offered}")]
     Format {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
-        /// What was wanted.
+        /// The requested format.
         prefix: String,
-        /// What there is.
+        /// The formats that the server offers.
         offered: String,
     },
     /// The set does not exist.
     #[error("{url} has no set '{set}'; {}its sets are {offered}", nearest.as_ref().map(|it| format!("the most similar one is '{it}'; ")).unwrap_or_default())]
     Set {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
-        /// What was wanted.
+        /// The requested set.
         set: String,
         /// The one that is most like it.
         nearest: Option<String>,
-        /// What there is.
+        /// The sets that the server offers.
         offered: String,
     },
-    /// There are no sets at all.
+    /// The repository does not support sets.
     #[error("{url} has no sets")]
     NoSets {
-        /// Who was asked.
+        /// The URL of the request.
         url: String,
     },
 }

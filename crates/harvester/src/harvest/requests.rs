@@ -92,7 +92,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         Ok(response)
     }
 
-    /// Requests a page of records, which the desk stores.
+    /// Requests a page of records, and stores them with `desk`.
     pub(super) async fn page(
         &mut self,
         desk: &mut Option<Box<Desk>>,
@@ -110,7 +110,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
                 Err(failure) => failure,
             };
             if let Err(trouble) = self.wait(order.verb, attempt, attempts, began, failure).await {
-                // A remedy that did not help here would slow down the pages that need none.
+                // A repair that did not help here would slow down the pages that need none.
                 self.remedies = remedies_before;
                 return Err(trouble);
             }
@@ -150,7 +150,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
                 }
                 Err(error) => error,
             };
-            // A page that can be repaired is requested again immediately, with the remedy in place.
+            // A page that can be repaired is requested again immediately, with the repair enabled.
             let PageError::Unreadable(unreadable) = &error else { return Err((error.into(), None)) };
             match Remedies::for_fault(&unreadable.fault, remedies) {
                 Some(more) => self.remedies = more.to_text(),
@@ -160,7 +160,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
     }
 
-    /// Lets the desk read an answer as it arrives.
+    /// Reads a response into `desk` as it arrives.
     async fn stream(
         &mut self,
         desk: &mut Option<Box<Desk>>,
@@ -176,8 +176,8 @@ impl<T: Transport, C: Clock> Requests<T, C> {
             let undone = if result.is_err() { own.roll_back() } else { Ok(()) };
             (own, undone.and(result))
         });
-        // A task of its own runs where the connection runs, and need not be woken up by another thread for every piece.
-        // The set ends it should this one be dropped.
+        // A separate task runs where the connection runs, and need not be woken up by another thread for every piece.
+        // The set ends it if this future is dropped.
         let mut receiving = JoinSet::new();
         receiving.spawn(body::receive(fetched.body, sender));
         let received = tokio::select! {
@@ -195,7 +195,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         result
     }
 
-    /// The whole body of an answer that is not a list; or what came of it, and how it broke off.
+    /// Returns the whole body of a response that is not a list, and the error that truncated it; or the failure.
     async fn whole(&self, fetched: Fetched<T::Body>) -> Result<(Vec<u8>, Option<FetchError>), Failure> {
         tokio::select! {
             body = body::whole(fetched.body, &fetched.url) => body.map_err(|error| (error.into(), None)),
@@ -251,7 +251,8 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
         if matches!(fetched.status, 429 | 503) {
             let (status, wait) = (fetched.status, fetched.retry_after());
-            // Who asks for patience must not be asked for the same in a hundred parts; who merely fails may be.
+            // If a server requests a pause, the same data must not be requested in a hundred parts; after other
+            // failures it may.
             let asks = status == 429 || wait.is_some();
             return Err((if asks { Trouble::Busy(status) } else { Trouble::Status(status) }, wait));
         }
@@ -265,8 +266,8 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
     }
 
-    /// Waits before the next attempt, or passes on why there will be none. Failed attempts are counted, except where the server
-    /// asked for a pause.
+    /// Waits before the next attempt, or returns the reason why there is none. Failed attempts are counted, except
+    /// where the server requested a pause.
     async fn wait(
         &mut self,
         verb: Verb,
@@ -278,7 +279,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         if !matches!(trouble, Trouble::Busy(_) | Trouble::Postponed(_) | Trouble::Interrupted) {
             self.cost.failed.push(self.clock.now().duration_since(began).unwrap_or_default());
         }
-        // A name that does not exist at first is misspelt; one that is missing later may come back.
+        // A name that never resolved is misspelt; one that fails later may resolve again.
         let is_misspelt = matches!(&trouble, Trouble::Unreachable(error) if error.is_no_such_host());
         if !trouble.is_transient() || is_misspelt && Gauge::read(&self.gauge.requests) == 0 {
             return Err(trouble);
@@ -313,7 +314,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
     }
 
-    /// Reads a whole document, mended if need be.
+    /// Reads a whole document, and repairs it if necessary.
     fn read_whole(&mut self, body: &[u8], charset: Option<&str>) -> Result<Response, ReadError> {
         let mut remedies = Remedies::from_text(&self.remedies);
         loop {
@@ -342,7 +343,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
     }
 
-    /// Protocol errors that the protocol knows are answers; others are troubles.
+    /// Accepts protocol errors that OAI-PMH defines as responses; others are failures.
     fn known_errors(&mut self, status: u16, errors: &[(String, String)]) -> Result<(), Failure> {
         let Some((code, message)) = errors.first() else { return Ok(()) };
         if ErrorCode::from_name(code).is_none() {
@@ -356,14 +357,14 @@ impl<T: Transport, C: Clock> Requests<T, C> {
     }
 }
 
-/// Returns when somebody says stop.
+/// Returns when the stop flag is set.
 async fn stopped(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
-/// A body that is no answer, with its status.
+/// Classifies a body that is not an OAI-PMH response, by its status.
 fn refused(status: u16, body: &[u8], error: ReadError) -> Trouble {
     if is_challenge(body) {
         return Trouble::BotWall(format!("a challenge with status {status}"));

@@ -93,7 +93,7 @@ fn delete(desk: &mut Desk, origin: &Origin, pass: i64) -> Result<Repairs, Harves
             let (identifier, datestamp) = (identifier.clone(), origin.harvested.to_string());
             let stamp = Some(origin.harvested.unix());
             desk.state.note(&Sight { identifier: &identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
-            // What is deleted is no longer missing, whatever was wrong with it.
+            // A deleted record does not count as missing, whatever its problem was.
             desk.state.found(&identifier)?;
             desk.sink.record(&Header { identifier, datestamp, sets: Vec::new(), deleted: true })?;
             desk.sink.end(Novelty::Changed)?;

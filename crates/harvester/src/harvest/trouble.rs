@@ -1,4 +1,4 @@
-//! Why a request came to nothing, and what that means for the harvest.
+//! The reasons why a request fails, and the consequences for the harvest.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,10 +11,10 @@ use crate::quirks::{self, Quirk};
 use crate::sink::SinkError;
 use crate::state::StateError;
 
-/// Why a request came to nothing.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    /// There is no connection.
+    /// The connection failed.
     #[error("{}", with_causes(.0))]
     Unreachable(FetchError),
     /// It took too long.
@@ -23,22 +23,22 @@ pub enum Trouble {
     /// The connection broke, or the answer has no end.
     #[error("response truncated: {0}")]
     CutShort(String),
-    /// Redirects do not end, or point to nothing that can be asked for.
+    /// The redirects loop, or point to a URL that cannot be requested.
     #[error("redirect loop: {}", with_causes(.0))]
     Redirects(FetchError),
     /// An HTTP status that says no.
     #[error("HTTP {0}")]
     Status(u16),
-    /// The server is busy, and asks for patience.
+    /// The server is busy, and requests a pause.
     #[error("server is busy (HTTP {0})")]
     Busy(u16),
-    /// Something stands between us and the server.
+    /// A bot challenge blocks access to the server.
     #[error("blocked by a bot challenge page: {0}")]
     BotWall(String),
-    /// What came is no answer.
+    /// The response is not valid OAI-PMH.
     #[error("invalid OAI-PMH response: {0}")]
     Unreadable(String),
-    /// A web page came with a status that says all is well.
+    /// A web page was received with a status of success.
     #[error("received an HTML page or other content ({0})")]
     WebPage(String),
     /// A protocol error that the protocol does not know.
@@ -46,19 +46,19 @@ pub enum Trouble {
     Unknown {
         /// As the server calls it.
         code: String,
-        /// For people.
+        /// The message of the server.
         message: String,
     },
-    /// The server asks for more patience than a run has.
+    /// The server requests a longer pause than a run may wait.
     #[error("server requested a pause of {} s (Retry-After)", .0.as_secs())]
     Postponed(Duration),
-    /// Lists go on without an end, or nothing helps against their failing.
+    /// Lists continue without an end, or keep failing.
     #[error("stopped: {0} requests returned nothing new")]
     Endless(u64),
     /// As many records have come as the user wants.
     #[error("stopped after {0} records (--limit)")]
     Limit(u64),
-    /// Somebody said stop.
+    /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
     /// The sink failed: nothing can be kept.
@@ -67,13 +67,13 @@ pub enum Trouble {
     /// The state failed: nothing can be remembered.
     #[error(transparent)]
     State(#[from] StateError),
-    /// A defect of ours.
+    /// An internal error.
     #[error("internal error: {0} (please report this)")]
     Internal(String),
 }
 
 impl Trouble {
-    /// Whether it may be different in a moment.
+    /// Returns true if a later attempt may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
@@ -89,7 +89,7 @@ impl Trouble {
         }
     }
 
-    /// Whether asking for less may help.
+    /// Returns true if a smaller request may succeed.
     pub(crate) fn calls_for_less(&self) -> bool {
         match self {
             Self::TimedOut(_)
@@ -103,7 +103,7 @@ impl Trouble {
         }
     }
 
-    /// Whether the server may have stumbled over the dates it was asked with, or over there being none.
+    /// Returns true if the server may have failed because of the dates in the request, or because it had none.
     pub(crate) fn may_be_about_dates(&self) -> bool {
         match self {
             Self::Status(status) => !matches!(status, 401..=403 | 407 | 413 | 414 | 429 | 451 | 503),
@@ -112,7 +112,7 @@ impl Trouble {
         }
     }
 
-    /// What it is called when the next attempt, or a smaller window, succeeds.
+    /// Returns the quirk that is noted when the next attempt, or a smaller window, succeeds.
     pub(crate) fn quirk(&self) -> &'static Quirk {
         match self {
             Self::Status(413 | 414) => quirks::WINDOW_TOO_LARGE,
@@ -161,7 +161,7 @@ impl From<PageError> for Trouble {
     }
 }
 
-/// Whether a wall against bots answers in the server's place, and by which sign.
+/// Returns the sign of a bot challenge, if one was received instead of the server's response.
 pub(super) fn bot_wall<B>(fetched: &Fetched<B>) -> Option<String> {
     let header = |name: &str| fetched.headers.get(name).and_then(|value| value.to_str().ok());
     if header("cf-mitigated").is_some() {
@@ -176,7 +176,7 @@ pub(super) fn bot_wall<B>(fetched: &Fetched<B>) -> Option<String> {
     (refused && is_page && server.contains("cloudflare")).then(|| "request refused by Cloudflare".to_owned())
 }
 
-/// Whether the text of a web page is that of such a wall.
+/// Returns true if the text of a web page is that of a bot challenge.
 pub(super) fn is_challenge(body: &[u8]) -> bool {
     const SIGNS: [&str; 5] = ["cf-chl", "challenge-platform", "Just a moment", "captcha", "Checking your browser"];
     let text = String::from_utf8_lossy(&body[..body.len().min(64 * 1024)]);

@@ -42,7 +42,7 @@ pub(crate) enum End {
     Failed(HarvestError),
 }
 
-/// What an action cost, and what was repaired on the way.
+/// The cost of an action, and the repairs during it.
 #[derive(Debug, Default)]
 pub(crate) struct Cost {
     /// The duration of each attempt that failed.
@@ -50,7 +50,7 @@ pub(crate) struct Cost {
     pub(crate) repairs: Repairs,
 }
 
-/// How often a request is sent until it succeeds.
+/// The number of times a request is sent until it succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempts {
     /// Once, to see whether the server understands it.
@@ -71,7 +71,7 @@ pub(crate) struct DocumentRequest {
     pub(crate) at: Option<Url>,
     /// Another way to write dates.
     pub(crate) dates: Option<DateStyle>,
-    /// How often it is sent; as the planner decides for all requests, if none.
+    /// The number of attempts; if none, the planner's setting for all requests.
     pub(crate) attempts: Option<Attempts>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct PageRequest {
     pub(crate) list: Option<i64>,
     /// The number of the first window of the pass.
     pub(crate) pass: i64,
-    /// The window, as it was before this page.
+    /// The window before this page.
     pub(crate) window: OpenWindow,
     pub(crate) purpose: Purpose,
 }
@@ -147,11 +147,11 @@ pub(crate) enum Report {
     Lists(Vec<List>),
     Windows(Vec<OpenWindow>),
     Missing(Vec<Missing>),
-    /// Of a task: the result of a listing, if it could be read.
+    /// The result of a task: the count of a listing, if it could be read.
     Count(Option<Count>),
-    /// Of a task: whether a list is proven complete.
+    /// The result of a task: true if a list is proven complete.
     Proven(bool),
-    /// Of a task: the result for a window.
+    /// The result of a task: the outcome of a window.
     Fate(Fate),
 }
 

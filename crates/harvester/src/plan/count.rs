@@ -14,13 +14,13 @@ use crate::state::{List, OpenWindow, Progress};
 pub(crate) struct Count {
     pub(super) how: How,
     pub(super) progress: Progress,
-    /// How many of its items are not stored.
+    /// The number of its items that are not stored.
     pub(super) unknown: u64,
-    /// How many of these should have come with the list that it is compared with.
+    /// The number of these that the compared list should have contained.
     pub(super) lost: u64,
 }
 
-/// Follows a list to its end. Items that are not stored are noted as missing, or stored.
+/// Follows a list until it ends. Items that are not stored are noted as missing, or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CountTask {
     list: List,

@@ -105,9 +105,10 @@ impl Facts {
         self.learnt.date_trial == DateTrial::Trying
     }
 
-    /// Returns true if dates make a difference. Where they do not, every part of a list is all of it, and to divide it would
-    /// only make one gap a hundred. Records outside of what was requested are no proof, because some servers select by another
-    /// date than they show. So a window is requested that is empty everywhere; once per run is enough.
+    /// Returns true if the server selects by dates. If it does not, every part of a list is the whole list, and
+    /// dividing it would only turn one gap into a hundred. Records outside of the requested dates prove nothing, because
+    /// some servers select by another date than they show. So a window is requested that is empty everywhere; once per
+    /// run is enough.
     pub(super) fn heeds_dates(&mut self, set: &str) -> Lacking<bool> {
         if let Some(heeded) = self.learnt.dates_heeded {
             return Ok(heeded);

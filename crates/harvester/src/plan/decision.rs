@@ -9,7 +9,7 @@ use crate::window::Window;
 /// The result for a window, as the list needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is complete, with so many records.
+    /// It is complete, with this number of records.
     Closed(u64),
     /// It was replaced by smaller ones.
     Divided,
@@ -28,7 +28,7 @@ pub(crate) struct Decision {
     pub(super) is_down: bool,
     /// Windows that take its place, or are added if it stays.
     pub(super) parts: Vec<(Window, String)>,
-    /// What the server did wrong, with an example each.
+    /// The errors of the server, with an example each.
     pub(super) notes: Vec<(&'static Quirk, String)>,
 }
 

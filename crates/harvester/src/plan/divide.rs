@@ -22,8 +22,8 @@ use super::end::Halves;
 const LONG_AGO: i64 = 788_918_400; // 1995-01-01
 
 impl Facts {
-    /// Replaces a window by smaller ones; if it cannot be divided, its records are fetched one by one; if that fails, it is
-    /// given up. Where dividing was in vain before, or cannot help, records by identifier come first.
+    /// Replaces a window by smaller ones; if it cannot be divided, its records are fetched one by one; if that fails,
+    /// it is given up. If dividing did not help before, or cannot help, records are fetched by identifier first.
     pub(super) fn divide(
         &mut self,
         list: &List,

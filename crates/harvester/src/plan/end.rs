@@ -1,5 +1,5 @@
-//! Doubtful ends. A list that stops short of its announced size, on a full page, or in a circle may be complete or not;
-//! an independent list of identifiers decides, or smaller windows do.
+//! Decides about unverified ends. A list that stops short of its announced size, on a full page, or in a circle may be
+//! complete or not; an independent list of identifiers decides, or smaller windows do.
 
 use modoai_protocol::Datestamp;
 
@@ -16,14 +16,14 @@ use crate::quirks;
 use crate::state::{List, OpenWindow};
 use crate::window::Window;
 
-/// What the halves of a list hold, compared with the whole.
+/// The result of comparing the halves of a list with the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Halves {
     /// The same.
     NoMore,
     /// More: the whole was cut off.
     More,
-    /// There are no halves.
+    /// The list has no halves, or they could not be read.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ impl Facts {
             None => format!("cannot verify that the list is complete after {fresh} records: {}", quirk.name),
         };
         let parts = self.parts(open)?;
-        // Where both lists go on without an end, parts of them do, too.
+        // If both lists continue without an end, their parts do, too.
         let is_endless = |how| matches!(how, How::Empty | How::Idle);
         if parts.is_empty() || is_endless(how) && counted.is_some_and(is_endless) {
             return Ok(Decision::gap(why));

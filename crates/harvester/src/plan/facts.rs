@@ -1,4 +1,4 @@
-//! What the planner knows, and how a step asks for what it lacks.
+//! The facts that the planner knows, and the needs that a step reports if a fact is missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use crate::state::{Contract, Identity, List, OpenWindow};
 use crate::summary::Gap;
 use crate::window::{Granularity, Window};
 
-/// What is known of the server and of the run.
+/// The facts about the server and the run.
 pub(crate) struct Facts {
     pub(crate) options: Options,
     pub(crate) contract: Contract,
-    /// What the server said about itself in an earlier run.
+    /// The Identify response of an earlier run.
     pub(super) known: Option<Identity>,
     pub(crate) identity: Identity,
     pub(crate) granularity: Granularity,
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
     pub(crate) gaps: Vec<Gap>,
     /// The lists of this run.
     pub(crate) lists: Vec<i64>,
-    /// What the requests of this run brought, and what they cost.
+    /// The results of the requests of this run, and their cost.
     pub(super) effort: Yield,
     /// Records and deletions that were received in this run.
     pub(super) received: u64,
@@ -39,30 +39,30 @@ pub(crate) struct Facts {
     pub(super) is_first: bool,
     /// Gaps of an earlier pass are tried again: no watermark follows from that.
     pub(super) retrying: bool,
-    /// What was learnt about the server in this run.
+    /// The properties of the server that this run has found.
     pub(super) learnt: Learnt,
     /// The time at which the step began.
     pub(super) now: Datestamp,
-    /// What was answered to the step in progress.
+    /// The reports to the step in progress.
     pub(super) answers: Answers,
 }
 
-/// What a run learns about a server, so that it is requested only once.
+/// The properties of a server that a run finds by requests, so that each is requested only once.
 #[derive(Debug, Default)]
 pub(super) struct Learnt {
     /// Records of this run that name a set, and that name none.
     pub(super) in_sets: (u64, u64),
     /// Trials of other ways to write dates.
     pub(super) date_trial: DateTrial,
-    /// Whether the server returns empty lists although it has records, if that was asked.
+    /// True if the server returns empty lists although it has records; none until that was checked.
     pub(super) in_outage: Option<bool>,
-    /// Whether date arguments make a difference, if that was asked.
+    /// True if the server selects by dates; none until that was checked.
     pub(super) dates_heeded: Option<bool>,
-    /// Whether identifiers can be listed, if that was asked.
+    /// True if identifiers can be listed; none until that was checked.
     pub(super) identifiers_listed: Option<bool>,
-    /// It was asked since the last page whether anything can be listed.
+    /// True if the health of the server was checked since the last page.
     pub(super) health_known: bool,
-    /// A token that needs encoding was accepted as it is sent now.
+    /// True if a token that needs encoding was accepted in the current encoding.
     pub(super) token_style_proven: bool,
     /// Windows that were divided or given up since ListRecords returned records.
     pub(super) divided_in_vain: u32,
@@ -73,7 +73,7 @@ pub(super) struct Learnt {
 /// Reports by what they were needed for.
 pub(super) type Answers = Vec<(Need, Report)>;
 
-/// What a step lacks.
+/// The missing fact or operation of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Need {
     Document(DocumentRequest),
@@ -207,7 +207,7 @@ impl Facts {
         if self.learnt.given_up { Attempts::Few } else { Attempts::All }
     }
 
-    /// The question for a page of a list, or for its identifiers.
+    /// Returns the request for a page of a list, or for its identifiers.
     pub(super) fn list_request(&self, list: &List, open: &OpenWindow, purpose: Purpose) -> PageRequest {
         let question = Question::List {
             headers_only: !matches!(purpose, Purpose::Keep | Purpose::Again),

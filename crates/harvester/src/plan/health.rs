@@ -11,11 +11,11 @@ use crate::quirks;
 use crate::state::OpenWindow;
 use crate::window::Window;
 
-/// Windows that are divided one after the other, although none of them brought a record. So many levels separate a whole from
-/// its days.
+/// The number of windows that are divided one after the other, although none of them returned a record. Between a whole
+/// list and its days are this many levels.
 const MAX_DIVIDED_IN_VAIN: u32 = 3;
 
-/// What a server is able to list.
+/// The lists that a server is able to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     /// Something.
@@ -47,7 +47,7 @@ impl Facts {
         Ok(health)
     }
 
-    /// Returns true if dividing did not help before, so that records by name are the cheaper remedy.
+    /// Returns true if dividing did not help before, so that requests by identifier are cheaper.
     pub(super) fn is_dividing_in_vain(&self) -> bool {
         self.learnt.divided_in_vain > MAX_DIVIDED_IN_VAIN && !self.options.headers_only
     }

@@ -1,4 +1,4 @@
-//! What the server says about itself: Identify, the formats it has, and how much of that can be right.
+//! Reads the server's description of itself, which is Identify and the formats, and checks how much of it can be right.
 
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl Facts {
             }
         }
         let known = WELL_KNOWN.iter().find(|[known, ..]| known == prefix);
-        // Without them nobody can tell what the records of a catalogue are.
+        // Without a schema and a namespace, the format of a catalogue's records is unknown.
         let reason =
             if known.is_none() && self.contract.sink == "catalogue" { None } else { self.failed_but_lists(&document)? };
         let Some(reason) = reason else { return Err(self.failure(document)) };
@@ -192,7 +192,7 @@ impl Facts {
         }
     }
 
-    /// What a server said about itself.
+    /// Returns the properties in an Identify response, and checks them.
     fn introduced(&mut self, response: &Response) -> Identity {
         let said = |name: &str| response.identify(name).unwrap_or_default().trim().to_owned();
         let identity = Identity {

@@ -17,11 +17,11 @@ const MAX_FAILURES: u32 = 3;
 /// A window with fewer records was divided more than necessary.
 const SMALL: u64 = 200;
 
-/// At most so many windows are joined.
+/// The largest number of windows that are joined.
 const MAX_JOINED: usize = 64;
 
-/// How far incremental harvests reach back, in seconds, where a server does not promise that its datestamps are those of
-/// visibility: indexes that are renewed by night are common.
+/// The time by which incremental harvests reach back, in seconds, if a server does not promise that its datestamps are
+/// those of visibility: indexes that are renewed by night are common.
 const OVERLAP: u64 = 86_400;
 
 /// Updates one list.
@@ -35,7 +35,7 @@ pub(super) struct ListTask {
 enum State {
     /// The list is looked up.
     Open,
-    /// What an earlier run left is looked at.
+    /// The windows of an earlier run are checked.
     Resume,
     /// A new pass begins, if there is anything to request.
     Begin,

@@ -116,9 +116,9 @@ pub enum StateError {
     Other {
         /// The folder.
         dir: PathBuf,
-        /// What it holds.
+        /// The harvest that the folder already contains.
         found: String,
-        /// What the user wants to store there.
+        /// The harvest that the user requested.
         wanted: String,
         /// True if they would be equal if the repository had moved.
         moved: bool,
