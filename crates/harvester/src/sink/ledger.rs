@@ -1,6 +1,7 @@
-//! What a sink remembers beside what it writes: a SQLite file in the folder that is ours.
+//! Stores the data that a sink needs in addition to its output: a SQLite file in modoai's folder.
 //!
-//! Changes are gathered in a transaction that ends with the page, so a page is remembered whole or not at all.
+//! Changes are gathered in a transaction that ends with the page, so the changes of a page are stored completely or not
+//! at all.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::SinkError;
 
-/// What every ledger has beside its own tables: facts of which there is one each.
+/// The table that every ledger has in addition to its own: facts by name.
 macro_rules! with_facts {
     ($tables:literal) => {
         concat!($tables, " CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;")
@@ -28,7 +29,8 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opened, or made by these migrations; tells whether it was made. The folder's path must not have links in it.
+    /// Opens the ledger, or creates it with these migrations. Returns true if it was created. The folder's path must
+    /// not contain symbolic links.
     pub(super) fn open(folder: &Path, name: &str, migrations: &'static [&'static str]) -> Outcome<(Self, bool)> {
         let layout = Layout {
             application_id: 0,
@@ -44,7 +46,7 @@ impl Ledger {
         Ok((Self { connection, path }, version == 0))
     }
 
-    /// What follows is forgotten unless it is committed.
+    /// Begins a transaction: later changes are lost unless they are committed.
     pub(super) fn begin(&self) -> Outcome<()> {
         if self.connection.is_autocommit() { self.run("BEGIN IMMEDIATE") } else { Ok(()) }
     }

@@ -1,8 +1,8 @@
-//! A fragment of someone else's XML on its way into our answers.
+//! Checks and repairs a fragment of received XML before it is stored and served in responses.
 //!
-//! What is stored goes out as it is, so nothing may be stored that would make an answer of ours ill-formed. Nearly all is
-//! good and keeps every byte. Of the rest, characters that XML cannot carry are mended; what is wrong with tags cannot be,
-//! and the record is refused with a reason.
+//! Stored fragments are served unchanged, so none may be stored that would make a response ill-formed. Nearly all
+//! fragments are well-formed and keep every byte. Of the others, characters that XML does not allow are repaired;
+//! errors of tags cannot be repaired, and the record is refused with a reason.
 
 use modoai_protocol::xml::XSI_NAMESPACE;
 
@@ -12,9 +12,9 @@ use crate::mend::{Offence, PartCheck, PartMender, Wrong};
 /// A whole fragment, fit for our answers.
 pub(super) struct Fit {
     pub(super) bytes: Vec<u8>,
-    /// Whether they differ from what came.
+    /// True if they differ from the received bytes.
     pub(super) altered: bool,
-    /// What must be declared around it.
+    /// The namespaces to declare around the fragment.
     pub(super) namespaces: Namespaces,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn fit(bytes: Vec<u8>, mut namespaces: Namespaces) -> Result<Fit, Off
     Ok(Fit { bytes, altered, namespaces })
 }
 
-/// Judges a fragment. Prefixes that it forgot to declare, and that mean the same everywhere, are added.
+/// Checks a fragment. Prefixes that it does not declare, and that have a well-known meaning, are added.
 fn check(bytes: &[u8], namespaces: &mut Namespaces) -> Result<(), Offence> {
     loop {
         match PartCheck::whole(bytes, &borrowed(namespaces)) {
@@ -54,7 +54,7 @@ impl Passing {
     /// For a fragment that inherits these namespaces.
     pub(super) fn new(namespaces: &Namespaces) -> Self {
         let mut inherited = borrowed(namespaces);
-        // In force in every answer of ours.
+        // Declared in every response of modoai.
         if namespaces.iter().all(|(prefix, _)| prefix != "xsi") {
             inherited.push(("xsi", XSI_NAMESPACE));
         }
@@ -68,7 +68,7 @@ impl Passing {
         self.check.push(&out[from..])
     }
 
-    /// It has ended; tells whether anything was altered.
+    /// Ends the fragment. Returns true if anything was altered.
     pub(super) fn finish(mut self, out: &mut Vec<u8>) -> Result<bool, Offence> {
         let from = out.len();
         let altered = self.mender.finish(&mut |mended| out.extend_from_slice(mended));

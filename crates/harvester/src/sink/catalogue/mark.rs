@@ -1,9 +1,10 @@
-//! Which commit of which harvest a catalogue has seen last.
+//! Marks the last commit of each harvest in a catalogue.
 //!
-//! A harvest remembers what it has brought; the catalogue is another file, which may be lost, be put back from a copy, or
-//! be another one today. So each harvest has a number of its own, its commits are counted, and the catalogue keeps the
-//! count in a memo. A catalogue with a smaller count than the harvest remembers, or none, lacks something. One with a
-//! larger count does not: it was written before it was remembered, and what comes twice changes nothing.
+//! A harvest stores which records it has delivered; the catalogue is another file, which may be lost, restored from a
+//! copy, or replaced by another one. So each harvest has a random number, its commits are counted, and the catalogue
+//! keeps the count in a memo. A catalogue with a smaller count than the harvest has stored, or none, lacks records. One
+//! with a larger count does not: the catalogue was written before the state, and records that are written twice change
+//! nothing.
 
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
 
@@ -16,10 +17,11 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Where a harvest that was last told `text` goes on, and whether the catalogue has all that it had then.
+    /// Returns the mark from which a harvest that stored `text` continues, and true if the catalogue has everything up
+    /// to it.
     pub(super) fn compare(text: Option<&str>, catalogue: &dyn Catalogue) -> Result<(Self, bool), CatalogueError> {
         let Some(mark) = text.and_then(Self::from_text) else {
-            // A harvest that never committed lacks nothing; one that cannot tell what it committed may lack anything.
+            // A harvest that never committed lacks nothing; one with an unreadable mark may lack anything.
             return Ok((Self { harvest: fastrand::u64(..), commit: 0 }, text.is_none()));
         };
         let memo = catalogue.memo(&mark.key())?;

@@ -1,16 +1,16 @@
-//! A catalogue as a sink: what was harvested can be harvested again, from here.
+//! Stores records in a catalogue, so that modoai can serve what it harvested.
 //!
-//! Many sources share one catalogue. Each is a set, named by its slug and called what the repository calls itself, and the
-//! sets it puts a record in lie below that. Identifiers stay what they are, datestamps are the catalogue's own, and every
-//! record says where it comes from. Decision 009 tells what happens where two sources have the same identifier.
+//! Many sources share one catalogue. Each is a set: its setSpec is the slug of the source, its name is the repository
+//! name, and the source's own sets are below it. Identifiers stay unchanged, datestamps are the catalogue's own, and
+//! every record contains its provenance. Decision 009 describes what happens if two sources have the same identifier.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `record` | one record while it arrives, until it is packed |
-//! | `fragment` | a piece of someone else's XML: good, mended or refused |
+//! | `record` | one record while it arrives, until it is compressed |
+//! | `fragment` | a fragment of received XML: accepted, repaired or refused |
 //! | `scope` | its namespaces, and those that are in force around it |
-//! | `provenance` | where a record comes from |
-//! | `mark` | which commit of which harvest a catalogue has seen last |
+//! | `provenance` | the origin of a record |
+//! | `mark` | the last commit of each harvest in the catalogue |
 
 mod fragment;
 mod mark;
@@ -32,23 +32,23 @@ use crate::record::{Header, Novelty};
 use mark::Mark;
 use record::Incoming;
 
-/// Records written at once.
+/// The largest number of records in one transaction.
 const MOST_RECORDS: usize = 1_000;
 
-/// Bytes of packed records written at once.
+/// The largest number of compressed bytes in one transaction.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// Large records written at once: each has a file open.
+/// The largest number of large records in one transaction: each has a file open.
 const MOST_SPOOLED: usize = 16;
 
 /// More sets than anyone can mean.
 const MOST_SETS: usize = 256;
 
-/// How long to wait for another writer. Nobody needs long for a batch, but the first list of a large source is completed
-/// in one go.
+/// The longest time to wait for another writer. A batch is short, but the first list of a large source is completed in
+/// one transaction.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// How often to see whether the other writer is done.
+/// The pause before checking again if the other writer has finished.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Opens the sink.
@@ -59,7 +59,7 @@ pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Resul
     let catalogue = catalogue::open(&location, Access::Write)?;
     CatalogueKind::Records.check(catalogue.kind()?)?;
     let (mark, is_intact) = Mark::compare(mark, &*catalogue)?;
-    // Beside the catalogue there is room for what goes into it.
+    // Temporary files are next to the catalogue, because that disk has space for its records.
     let incoming =
         Incoming::new(&location.directory()).map_err(SinkError::io("prepare to compress records for", &path))?;
     let name = if source.name.is_empty() { &source.base_url } else { &source.name };
@@ -87,20 +87,20 @@ struct CatalogueSink {
     slug: String,
     /// The set of everything from this source.
     own_set: Arc<SetSpec>,
-    /// What people call the source.
+    /// The name of the source for humans.
     name: String,
     is_named: bool,
-    /// Where the page comes from, and what its format is called here.
+    /// The origin of the page, and its format in this catalogue.
     page: Option<(Origin, Arc<StoredFormat>)>,
     incoming: Incoming,
     batch: Batch,
-    /// What was written in vain since that was last asked: items of other sources.
+    /// Identifiers of records that were refused since the last query, because other sources have the items.
     elsewhere: Vec<String>,
     /// The last commit.
     mark: Mark,
-    /// Whether the catalogue had seen it when it was opened.
+    /// True if the catalogue contained that commit when it was opened.
     is_intact: bool,
-    /// Whether nothing was written since.
+    /// True if nothing was written since that commit.
     is_marked: bool,
 }
 
@@ -112,10 +112,10 @@ struct Batch {
     spooled: usize,
 }
 
-/// Why something is written.
+/// The reason for writing a batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reason {
-    /// More is to come, and there is no room for it.
+    /// The batch is full, and more records follow.
     Room,
     /// All that is to be committed is there.
     Commit,
@@ -249,7 +249,8 @@ impl CatalogueSink {
         Ok((sets, identifier.to_owned()))
     }
 
-    /// What the format of a page is called here: what it is called there, unless that means something else here.
+    /// Returns the catalogue's format for a page: the one with the same prefix, unless that prefix has another
+    /// namespace here.
     fn format(&self, origin: &Origin) -> Result<Arc<StoredFormat>, SinkError> {
         let Origin { prefix, schema, namespace, .. } = origin;
         let legal = match MetadataPrefix::parse(prefix) {

@@ -1,7 +1,8 @@
-//! Where a record comes from, told in an `about` container as the guidelines for provenance have it.
+//! Describes the origin of a record, in an `about` container as the OAI guidelines for provenance define it.
 //!
-//! Our own description is the outermost. If the record came with one, because it was harvested from an aggregator, that
-//! one is nested in ours with all it holds, byte by byte. So a record that went through three hands names all three.
+//! modoai's description is the outermost. If the record arrived with one, because it was harvested from an aggregator,
+//! that one is nested unchanged in modoai's, byte by byte. So a record that passed through three repositories names all
+//! three.
 
 use modoai_protocol::Datestamp;
 use modoai_protocol::xml::writer::escaped;
@@ -13,7 +14,7 @@ use crate::sink::Origin;
 
 const PROVENANCE: &str = "http://www.openarchives.org/OAI/2.0/provenance";
 
-/// The description a record came with.
+/// The provenance description in a received record.
 pub(super) struct Received {
     /// The element `originDescription`.
     pub(super) bytes: Vec<u8>,
@@ -68,13 +69,13 @@ fn is_ours(tag: &BytesStart<'_>, local: &str, namespaces: &[(String, String)]) -
     (name == local && resolve(namespaces, prefix) == Some(PROVENANCE)).then(|| prefix.to_owned())
 }
 
-/// What stands before and after the description that is nested in ours.
+/// The bytes before and after the nested description.
 pub(super) struct Around {
     pub(super) before: String,
     pub(super) after: String,
 }
 
-/// Our about container. Whatever was altered, it says so.
+/// Returns modoai's about container. Its attribute `altered` reports any alteration.
 pub(super) fn around(origin: &Origin, header: &Header, altered: bool, received: Option<&Received>) -> Around {
     let colon = |prefix: &str| if prefix.is_empty() { String::new() } else { format!("{prefix}:") };
     let (p, scope) = match received {
@@ -82,7 +83,8 @@ pub(super) fn around(origin: &Origin, header: &Header, altered: bool, received: 
         None => (String::new(), vec![(String::new(), PROVENANCE.to_owned())]),
     };
     let declared = ANSWER.declarations(&scope);
-    // Someone may have given xsi another meaning; ours is in force otherwise.
+    // The received description may declare another meaning of xsi; otherwise the declaration of the response is in
+    // force.
     let location = match resolve(&scope, "xsi") {
         Some(uri) if uri != modoai_protocol::xml::XSI_NAMESPACE => String::new(),
         _ => format!(" xsi:schemaLocation=\"{PROVENANCE} {PROVENANCE}.xsd\""),

@@ -1,7 +1,7 @@
-//! One record while it arrives, until it is packed.
+//! One record while it arrives, until it is compressed.
 //!
-//! Nothing is done with a record of usual size before it is known whether it is new: most are not. Only of a large one the
-//! parts are mended and packed while they come, so that it is never held whole.
+//! A record of usual size is only buffered until it is known whether it is new: most are not. Only the parts of a large
+//! one are repaired and compressed while they arrive, so that it is never held in memory as a whole.
 
 use std::io;
 use std::path::Path;
@@ -15,13 +15,13 @@ use super::scope::{ANSWER, Namespaces, owns_default};
 use crate::record::Header;
 use crate::sink::{Origin, Part};
 
-/// What is held of a record before it is packed.
+/// The number of bytes of a record that are buffered before compression starts.
 const HELD: usize = 1024 * 1024;
 
-/// A record on its way.
+/// A record that is being received.
 pub(super) struct Incoming {
     packer: Packer,
-    /// Over all that tells a changed record from the same one: not when it was harvested.
+    /// The hash of everything that distinguishes a changed record from an unchanged one: not the date of its harvest.
     hash: Xxh3,
     pub(super) header: Header,
     /// Parts that are complete, or the last of them arriving.
@@ -117,7 +117,7 @@ impl Incoming {
         }
     }
 
-    /// The record is complete: packed, or the reason why it cannot be.
+    /// Ends the record. Returns it compressed, or the reason why it cannot be stored.
     pub(super) fn finish(&mut self, origin: &Origin) -> io::Result<Result<Packed, String>> {
         self.write_held()?;
         if !self.has_metadata {
@@ -139,11 +139,11 @@ impl Incoming {
         Ok(Ok(packed))
     }
 
-    /// What is held is too much: all but the part that arrives is written, and that one is from now on passed on.
+    /// Empties a full buffer: writes all parts except the one that is arriving, and from now on passes that one on.
     fn pass_on(&mut self) -> io::Result<()> {
         let Some(Held { part, namespaces, bytes }) = self.parts.pop() else { return Ok(()) };
         if part == Part::Metadata {
-            // Metadata comes first, whatever came before it.
+            // Metadata is stored first, even if other parts arrived before it.
             let before = std::mem::take(&mut self.parts);
             self.open(part, &namespaces, &bytes)?;
             self.parts = before;
@@ -170,7 +170,7 @@ impl Incoming {
         self.bytes(bytes)
     }
 
-    /// Writes the parts that are held, metadata first; a description of provenance is kept for ours.
+    /// Writes the buffered parts, metadata first. A provenance description is kept, to be nested in modoai's.
     fn write_held(&mut self) -> io::Result<()> {
         let (metadata, abouts): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.parts).into_iter().partition(|held| held.part == Part::Metadata);
@@ -201,7 +201,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Whether a part may be written now.
+    /// Returns true if a part may be written now.
     fn enter(&mut self, part: Part) -> bool {
         let is_second = part == Part::Metadata && std::mem::replace(&mut self.has_metadata, true);
         if is_second {
@@ -215,7 +215,7 @@ impl Incoming {
         self.packer.write(bytes)
     }
 
-    /// The record cannot be kept. The first reason stands; nothing of the record will be needed.
+    /// Refuses the record. The first reason is kept; its parts are discarded.
     fn refuse(&mut self, reason: &dyn std::fmt::Display) {
         self.refusal.get_or_insert_with(|| reason.to_string());
         self.packer.clear();

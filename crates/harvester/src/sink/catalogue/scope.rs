@@ -1,11 +1,11 @@
-//! Namespaces: which prefixes are declared, and what everybody takes for declared.
+//! Resolves namespaces: those that are declared, and well-known prefixes that many records use without a declaration.
 
 use modoai_protocol::xml::{OAI_NAMESPACE, XSI_NAMESPACE};
 use quick_xml::events::Event;
 
 use crate::sink::container::Surroundings;
 
-/// What is in force in every answer of ours, where metadata begins.
+/// The namespaces that are in force where metadata begins in a response of modoai.
 pub(super) const ANSWER: Surroundings =
     Surroundings { declared: &[("", OAI_NAMESPACE), ("xsi", XSI_NAMESPACE)], stem: "oai" };
 
@@ -27,12 +27,12 @@ pub(super) fn resolve<'a>(namespaces: &'a [(String, String)], prefix: &str) -> O
     namespaces.iter().rev().find(|(known, _)| known == prefix).map(|(_, uri)| uri.as_str())
 }
 
-/// What a well-known prefix means.
+/// Returns the namespace of a well-known prefix.
 pub(super) fn well_known(prefix: &str) -> Option<&'static str> {
     WELL_KNOWN.iter().find(|(known, _)| *known == prefix).map(|(_, uri)| *uri)
 }
 
-/// Whether the first tag of a fragment declares the default namespace.
+/// Returns true if the first tag of a fragment declares the default namespace.
 pub(super) fn owns_default(fragment: &[u8]) -> bool {
     match quick_xml::Reader::from_reader(fragment).read_event() {
         Ok(Event::Start(tag) | Event::Empty(tag)) => {

@@ -1,10 +1,10 @@
-//! Where each record is: a SQLite file beside the segments that can be deleted at any time.
+//! Finds records by identifier: a SQLite file next to the segments that can be deleted at any time.
 //!
-//! Every version of every record has a row, so that cutting off what was not committed is a deletion and never brings
-//! back something older by guessing. Nothing but readers needs the index, therefore it follows the segments in large
-//! batches: a row for each of a thousand records in random order touches a thousand pages of a large index, and a batch
-//! of a hundred such pages hardly more. `covered` says how far it has come in each segment; whoever opens it
-//! completes it, and can tell when a segment has become shorter.
+//! Every version of every record has a row, so that removing what was not committed is a deletion and never restores an
+//! older version by guessing. Only readers need the index, therefore it follows the segments in large batches: a row
+//! for each of a thousand records in random order touches a thousand pages of a large index, and a batch of a hundred
+//! such pages hardly more. `covered` is the indexed length of each segment; a process that opens the index completes
+//! it, and detects if a segment has become shorter.
 //!
 //! Identifiers are represented by 128 bits of xxh3. Looking up one identifier compares the identifier that is read at
 //! the place as well.
@@ -23,7 +23,7 @@ use crate::sink::SinkError;
 use crate::sink::ledger::failing;
 
 const FILE: &str = "index.sqlite";
-/// Rows that are written at once when the index is completed.
+/// The number of rows in one transaction when the index is completed.
 pub(super) const BATCH: usize = 32_768;
 
 /// The tables. The number in the header is "mOai". Without a write-ahead log the index is one file, and can be deleted.
@@ -77,7 +77,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Opens the index of a folder, or begins one. A file that is no index of ours, or damaged, is begun anew.
+    /// Opens the index of a folder, or creates one. A file that is damaged, or not an index of modoai, is built again.
     pub(super) fn open(folder: &Path) -> Result<Self, SinkError> {
         let path = folder.join(FILE);
         let connection = match LAYOUT.open(&path) {
@@ -94,7 +94,7 @@ impl Index {
         Ok(Self { path, connection })
     }
 
-    /// An index of nothing, on disk, that vanishes when it is closed.
+    /// Creates an empty index, on disk, that is deleted when it is closed.
     pub(super) fn temporary(folder: &Path) -> Result<Self, SinkError> {
         let path = folder.join(FILE);
         Ok(Self { connection: LAYOUT.temporary(&path)?, path })
@@ -114,7 +114,7 @@ impl Index {
         Ok(())
     }
 
-    /// How far it has come in each segment.
+    /// Returns the indexed length of each segment.
     pub(super) fn covered(&self) -> Result<Vec<Reach>, SinkError> {
         let covered = || -> rusqlite::Result<Vec<Reach>> {
             let sql = "SELECT segment, length FROM covered ORDER BY segment";
@@ -157,7 +157,7 @@ impl Index {
         })
     }
 
-    /// Reads what lies between what is covered and the end of the segments.
+    /// Indexes everything between the covered lengths and the ends of the segments.
     pub(super) fn complete(&mut self, segments: &[Reach], folder: &Path) -> Result<Vec<Damage>, SinkError> {
         let mut damages = Vec::new();
         let covered = self.end()?;

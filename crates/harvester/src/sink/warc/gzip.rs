@@ -1,17 +1,18 @@
 //! Gzip members, one for each record.
 //!
-//! One compressor serves all records, because a new one clears a quarter of a megabyte. Within a member, pieces that cannot
-//! become smaller are stored as they are: payloads of types that are compressed already, and pieces of any other type whose
-//! bytes look random, such as pictures in old office files. Deflate would spend most of its time on them and save nothing.
+//! One compressor serves all records, because a new one clears a quarter of a megabyte. Within a member, pieces that
+//! cannot become smaller are stored uncompressed: payloads of types that are compressed already, and pieces of any
+//! other type whose bytes look random, such as images in old office files. Deflate would spend most of its time on them
+//! and save nothing.
 
 use std::io::{self, Write};
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
-/// How much is compressed or stored at a time. A stored block has at most 65,535 bytes.
+/// The number of bytes that are compressed or stored at a time. A stored block has at most 65,535 bytes.
 const PIECE: usize = 32 * 1024;
 
-/// Shorter pieces are compressed in any case: the heads of records, and what is not worth a block of its own.
+/// Shorter pieces are compressed in any case: the heads of records, and pieces too short for a separate block.
 const SMALL: usize = 1024;
 
 /// No flags, no time, no name.
@@ -20,7 +21,7 @@ const HEADER: &[u8; 10] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// An empty last block (RFC 1951, 3.2.6: fixed codes).
 const EMPTY_BLOCK: &[u8; 2] = &[3, 0];
 
-/// How a payload is compressed.
+/// The compression of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effort {
     /// Not at all.
