@@ -7,21 +7,21 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use crate::habits::{DateStyle, Habits, TokenStyle};
 use crate::window::{Granularity, Window};
 
-/// What is asked.
+/// A request to a repository, independent of its base URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Who the server is.
+    /// The Identify request.
     Identify,
-    /// Which formats it has.
+    /// The formats of the repository.
     Formats,
-    /// Which sets it has, from the beginning or from a token on.
+    /// The sets of the repository, from the beginning or from a token on.
     Sets {
-        /// Where to go on.
+        /// The token of the page.
         token: Option<String>,
     },
     /// One record.
     Record {
-        /// Of which item.
+        /// The identifier of the record.
         identifier: String,
         /// In which format.
         prefix: String,
@@ -32,14 +32,14 @@ pub(crate) enum Question {
         headers_only: bool,
         /// In which format.
         prefix: String,
-        /// Of which set.
+        /// The set; none for all.
         set: Option<String>,
-        /// Of which time.
+        /// The dates of the list.
         window: Window,
-        /// Whether the end may be a little later: parts of a list overlap, because servers differ in what belongs to the
-        /// last day or second.
+        /// True if the end may be a little later: parts of a list overlap, because servers differ in what belongs to
+        /// the last day or second.
         loose: bool,
-        /// Where to go on.
+        /// The token of the page.
         token: Option<String>,
     },
 }
@@ -62,7 +62,8 @@ impl Question {
         }
     }
 
-    /// The URL to be asked. The verb comes first, because some servers need that; what is empty is never sent.
+    /// Returns the URL of the request. The verb comes first, because some servers need that; empty arguments are never
+    /// sent.
     pub(crate) fn url(&self, base_url: &Url, granularity: Granularity, habits: &Habits, now: Datestamp) -> Url {
         let mut arguments = vec![("verb", self.verb().as_str().to_owned())];
         match self {
@@ -91,7 +92,7 @@ impl Question {
         });
         let query = query.collect::<Vec<_>>().join("&");
         let mut url = base_url.clone();
-        // Some base URLs have a query of their own.
+        // Some base URLs already have a query.
         let whole = match base_url.query().filter(|own| !own.is_empty()) {
             Some(own) => format!("{own}&{query}"),
             None => query,
@@ -133,7 +134,7 @@ fn dates(
     from.into_iter().chain(until.map(|date| ("until", form.write(date)))).collect()
 }
 
-/// What no URL can carry.
+/// The characters that a URL cannot contain.
 const UNSENDABLE: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'"').add(b'<').add(b'>');
 
 /// Percent-encodes all but what is percent-encoded already.

@@ -1,4 +1,4 @@
-//! What time it is here. Servers have their own opinion, which is why this one is rarely asked.
+//! The local clock. Most dates come from the server instead, because clocks differ.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

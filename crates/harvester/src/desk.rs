@@ -1,4 +1,4 @@
-//! What the blocking side of a harvest holds: the state, the sink, and the counters.
+//! State, sink and counters, which the blocking part of a harvest uses.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::state::State;
 
 /// State and sink, which change together.
 pub struct Desk {
-    /// What is remembered.
+    /// The stored state.
     pub state: State,
-    /// Where records go.
+    /// The receiver of the records.
     pub sink: Box<dyn Sink>,
-    /// How far it is.
+    /// The progress of the harvest.
     pub gauge: Arc<Gauge>,
-    /// How much may be stored.
+    /// The limits of the data that may be stored.
     pub budget: Arc<Budget>,
-    /// Whether anything was committed that the sink has not yet made safe.
+    /// True if anything was committed that the sink has not yet synced to disk.
     pub unsynced: bool,
 }
 
@@ -32,7 +32,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Undoes a page that is not to become true.
+    /// Discards a page that must not be committed.
     pub fn roll_back(&mut self) -> Result<(), PageError> {
         self.sink.roll_back()?;
         Ok(self.state.roll_back()?)

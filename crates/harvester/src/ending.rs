@@ -1,8 +1,8 @@
-//! When a list is over, and whether that can be believed. Pure: everything it needs is counted by others.
+//! Decides if a list has ended, and if it is complete. Pure: everything it needs is counted by others.
 //!
-//! A token says where to go on, but tokens lie: some lead in circles, some are missing. So what decides is content. A token
-//! that was seen before is followed as long as pages bring something new (there are servers whose tokens never change),
-//! and an end is believed if the counts agree with it.
+//! A token says where to continue, but tokens can be wrong: some form loops, some are missing. So the content decides.
+//! A token that was seen before is followed as long as pages contain new records (some servers never change their
+//! tokens), and an end is accepted if the counts agree with it.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use crate::page::{PageReport, Purpose};
 use crate::quirks::{self, Quirk};
 use crate::state::Progress;
 
-/// Empty pages in a row, each with a token, after which a list is taken to go on for ever.
+/// Empty pages in a row, each with a token, after which a list is treated as endless.
 const MOST_EMPTY: u32 = 10;
 
-/// Pages in a row without anything new, after which a list is taken to run in circles whatever its tokens.
+/// Pages in a row without new records, after which a list is treated as a loop regardless of its tokens.
 const MOST_STALE: u32 = 3;
 
-/// Pages in a row that are either empty or bring nothing new, after which a list is taken to go on for ever. Servers that
-/// mix the two are not known, so this is far more than an honest one needs.
+/// Pages in a row that are either empty or contain nothing new, after which a list is treated as endless. Servers that
+/// mix the two are not known, so this is far more than a working one needs.
 const MOST_IDLE: u32 = 50;
 
-/// Requests without anything new that a run may send, and how many more for each page or record that it got. Lists
-/// that cannot be trusted are counted, divided and asked for again, which brings nothing new and costs several times as
-/// much as the list itself. What goes far beyond that leads nowhere, or is made to keep us busy.
+/// Requests without new records that a run may send, and the additional number for each page or record that it fetched.
+/// Lists that cannot be trusted are counted, divided and requested again, which returns nothing new and costs several
+/// times as much as the list itself. A list that needs far more is endless, by error or to keep harvesters busy.
 const IDLE_REQUESTS: u64 = 300;
 const IDLE_REQUESTS_EACH: u64 = 20;
 
 /// A request that fails costs as much as one more for each such time that it took.
 const COSTLY: Duration = Duration::from_secs(30);
 
-/// What the pages of a run brought, over all its lists and windows.
+/// The results of the pages of a run, over all its lists and windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yield {
     /// Pages with something that was not seen in this pass before.
     pub productive: u64,
-    /// What was spent on requests that brought nothing: pages without anything new that announce more, parts of lists that
-    /// are empty, and failures.
+    /// The cost of requests without new records: pages that contain none but announce more, parts of lists that are
+    /// empty, and failures.
     pub idle: u64,
 }
 
@@ -50,7 +50,7 @@ impl Yield {
         self.is_enough()
     }
 
-    /// Counts something that was got: a record by its name.
+    /// Counts a record that was fetched by its identifier.
     pub fn gain(&mut self) {
         self.productive += 1;
     }
@@ -60,13 +60,13 @@ impl Yield {
         self.idle += 1 + after.as_secs() / COSTLY.as_secs();
     }
 
-    /// Returns true if what the run got is worth what it spent.
+    /// Returns true if the number of fetched pages and records justifies the cost of the run.
     pub fn is_enough(&self) -> bool {
         self.idle <= IDLE_REQUESTS + IDLE_REQUESTS_EACH * self.productive
     }
 }
 
-/// What comes after a page.
+/// The next step after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Another one.
@@ -75,33 +75,33 @@ pub enum Step {
     Ended(How),
 }
 
-/// How a list ended.
+/// The end of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// With an empty token, as the protocol wants it.
     EmptyToken,
     /// Without a token: right for a list of one page, and often seen elsewhere.
     NoToken,
-    /// A token led to noRecordsMatch.
+    /// The request with a token returned noRecordsMatch.
     NoRecords,
-    /// It leads to itself.
+    /// A page returned its own token.
     SelfLoop,
-    /// It leads back.
+    /// A token points back to an earlier page.
     Cycle,
-    /// It goes on, and brings nothing.
+    /// The pages continue, but all are empty.
     Empty,
-    /// It goes on with pages that are empty or bring nothing new.
+    /// The pages continue, but are empty or contain nothing new.
     Idle,
 }
 
 impl How {
-    /// Whether the list stopped by itself, and was not stopped by us.
+    /// Returns true if the server ended the list; false if the harvester stopped it.
     pub fn is_natural(self) -> bool {
         matches!(self, Self::EmptyToken | Self::NoToken | Self::NoRecords)
     }
 }
 
-/// Whether an end is believed.
+/// The result of checking an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Yes.
@@ -113,7 +113,7 @@ pub enum Verdict {
 }
 
 impl Progress {
-    /// Counts a page that was asked for with `asked`, and tells what comes next.
+    /// Counts a page that was requested with the token `asked`, and returns the next step.
     pub fn take(&mut self, page: &PageReport, asked: Option<&str>) -> Step {
         let (records, fresh) = (page.records, page.fresh);
         self.pages += 1;
@@ -159,8 +159,8 @@ impl Progress {
         Step::GoOn(token.to_owned())
     }
 
-    /// Whether the list, having ended in this way, is complete. A first harvest is looked at more closely: what it does not
-    /// bring, no later one will.
+    /// Returns the verdict on a list that ended in this way. A first harvest is checked more closely, because no later
+    /// one will fetch the records that it misses.
     pub fn judge(&self, how: How, is_first: bool) -> Verdict {
         let repair = match how {
             How::EmptyToken | How::NoToken => None,
@@ -185,26 +185,26 @@ impl Progress {
         self.size.filter(|_| !self.size_refuted)
     }
 
-    /// Whether the announced size is larger than what came.
+    /// Returns true if the announced size is larger than the number of records received.
     pub fn is_short(&self) -> bool {
         self.credible_size().is_some_and(|size| self.fresh < size)
     }
 
-    /// Returns true if records may have moved from one page to another while the list was read, so that some are on none.
-    /// Servers that page by offset lose a record for each one that disappears, or moves to the end, from a page that was
-    /// read before.
+    /// Returns true if records may have moved from one page to another while the list was read, so that some are on
+    /// none. Servers that page by offset lose a record for each one that disappears, or moves to the last page, from a
+    /// page that was read before.
     ///
-    /// One page is of one moment. Of several, the size tells: where items are never removed, as many as there are cannot be
-    /// anything but all. Where they are, a record may have been added for each that was removed; but then the size
-    /// stayed the same by accident, and the list holds something that is newer than its first page.
+    /// A single page is consistent. For several pages, the size is the evidence: if items are never removed, a list
+    /// with as many records as the server has is complete. If items are removed, a record may have been added for each;
+    /// but then the size stayed equal by accident, and the list contains a record that is newer than its first page.
     pub fn may_have_shifted(&self, keeps_deletions: bool) -> bool {
         let all_came = self.credible_size().is_some_and(|size| self.fresh == size);
         let nothing_added = self.span.zip(self.began).is_some_and(|((_, newest), began)| newest < began);
         self.pages > 1 && !(all_came && (keeps_deletions || !self.size_varies && nothing_added))
     }
 
-    /// Whether the last page looks like one that a limit ended: full, or the only one and of a round size, or of any size
-    /// if it is all there ever was.
+    /// Returns true if a limit of the server may have ended the last page: it is full, or the only one and of a round
+    /// size, or the only one of a first harvest.
     fn may_be_cut(&self, is_first: bool) -> bool {
         match self.pages {
             0 => false,

@@ -1,4 +1,4 @@
-//! How far a harvest is, for whoever looks at it from another thread.
+//! The progress of a harvest, for display by another thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ pub struct Gauge {
     pub records: AtomicU64,
     /// Deletions.
     pub deleted: AtomicU64,
-    /// Records that were here already.
+    /// Records that were already stored.
     pub unchanged: AtomicU64,
-    /// Records and deletions that were left to somebody else, who keeps them.
+    /// Records and deletions that another source keeps.
     pub elsewhere: AtomicU64,
     /// Bytes received.
     pub bytes: AtomicU64,
@@ -20,7 +20,7 @@ pub struct Gauge {
     pub requests: Arc<AtomicU64>,
     /// Records received of the list that is being harvested.
     pub received: AtomicU64,
-    /// How many that list holds, if the server tells; else 0.
+    /// The size of that list, if the server announces it; else 0.
     pub expected: AtomicU64,
     activity: Mutex<String>,
 }
@@ -33,7 +33,7 @@ impl Gauge {
         }
     }
 
-    /// What is being done.
+    /// Returns the current activity.
     pub fn activity(&self) -> String {
         self.activity.lock().map(|said| said.clone()).unwrap_or_default()
     }

@@ -1,39 +1,39 @@
-//! What was learnt about a server, so that it need not be learnt again with every page.
+//! Deviations of a server from the protocol, which are stored so that each is detected only once.
 
 use serde::{Deserialize, Serialize};
 
-/// How a server wants to be asked. Everything starts as the protocol has it.
+/// The form in which a server accepts requests. The default is that of the protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Habits {
-    /// How tokens are written into a query.
+    /// The encoding of tokens in a query.
     pub token: TokenStyle,
     /// metadataPrefix goes along with tokens.
     pub prefix_with_token: bool,
-    /// How datestamps are written into a query.
+    /// The form of datestamps in a query.
     pub dates: DateStyle,
-    /// Whether a request with dates was ever answered with records.
+    /// True if a request with dates ever returned records.
     pub dates_proven: bool,
-    /// What must be mended in answers, as the mender writes it.
+    /// The repairs that responses need, in the format of the module `mend`.
     pub remedies: String,
     /// The host of the base URL, if it had a public address when it was first resolved.
     pub public_host: Option<String>,
 }
 
-/// How a token is written into a query.
+/// The encoding of a token in a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TokenStyle {
     /// Percent-encoded.
     #[default]
     Encoded,
-    /// As it came, but for what cannot stand in a URL.
+    /// Unchanged, except for characters that a URL cannot contain.
     Raw,
-    /// As it came where it is percent-encoded already, encoded elsewhere.
+    /// Unchanged where it is percent-encoded already, encoded elsewhere.
     EncodedAlready,
 }
 
 impl TokenStyle {
-    /// What is tried after this one.
+    /// Returns the encoding to try after this one.
     pub fn next(self) -> Option<Self> {
         match self {
             Self::Encoded => Some(Self::EncodedAlready),
@@ -43,7 +43,7 @@ impl TokenStyle {
     }
 }
 
-/// How datestamps are written into a query.
+/// The form of datestamps in a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DateStyle {
     /// As Identify says.
@@ -55,6 +55,6 @@ pub enum DateStyle {
     Seconds,
     /// Not at all: they are refused.
     Never,
-    /// Always both: there is no answer without.
+    /// Always both: the server does not respond without them.
     Always,
 }

@@ -1,29 +1,30 @@
-//! Harvests OAI-PMH repositories whole: resumable, faithful, never silently short.
+//! Harvests OAI-PMH repositories completely: resumable, unaltered, and with every gap reported.
 //!
-//! A harvest asks a repository for everything it holds, and from then on for what changed. Every page is kept, with the
-//! token of the next, before that is asked for; so it can end at any moment, and the next run goes on where it was. What
-//! real servers get wrong is known ([`quirks`]) and repaired where possible. What could not be had is named.
+//! The first harvest requests all records of a repository, later ones only what changed. Every page is committed with the
+//! token of the next one before that is requested; so a harvest can end at any moment, and the next run continues after the
+//! last committed page. Known errors of real servers ([`quirks`]) are repaired where possible. Records that could not be
+//! fetched are reported.
 //!
-//! | module | what it is about |
+//! | module | contents |
 //! |---|---|
-//! | [`harvest`] | the harvest of one repository, into a folder or into a sink of the caller's |
+//! | [`harvest`] | the harvest of one repository, into a folder or into a sink of the caller |
 //! | [`stream`] | the same as an asynchronous stream of records |
-//! | [`record`] | the header of a record, and how it compares with what was received before |
-//! | [`sink`] | where records go: segments, a mirror of the site, JSON lines, WARC, a catalogue |
-//! | [`state`] | what is remembered between two pages, two runs, two lives of the process |
-//! | `plan` | what is requested next, and whether a list is complete: pure |
-//! | [`window`], [`ending`] | lists in parts, and whether an end can be believed: pure |
-//! | [`habits`], [`page`] | how a server wants to be asked; one page, read as it arrives |
-//! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
+//! | [`record`] | the header of a record, and its difference from the stored item |
+//! | [`sink`] | the receivers of records: segments, a mirror of the site, JSON lines, WARC, a catalogue |
+//! | [`state`] | the state that is stored between pages, between runs, and if the process is killed |
+//! | `plan` | decides what is requested next, and if a list is complete: pure |
+//! | [`window`], [`ending`] | lists in parts, and the check of their ends: pure |
+//! | [`habits`], [`page`] | the form in which a server accepts requests; one page, read as it arrives |
+//! | [`quirks`], [`repairs`], [`mend`] | errors of servers, and their repairs |
 //! | [`didl`] | resources inside MPEG-21 DIDL, read as they arrive |
-//! | [`limits`] | how much a server can make us store |
-//! | [`summary`], [`gauge`] | how a run went, and how far it is |
-//! | [`desk`] | state, sink and counters, as they change together |
+//! | [`limits`] | limits on the data that a server can make a harvest store |
+//! | [`summary`], [`gauge`] | the result of a run, and its progress |
+//! | [`desk`] | state, sink and counters, which change together |
 //! | [`world`] | network and time, as traits that a simulation can implement |
-//! | [`validate`] | judges a repository: is it conformant, and where not |
+//! | [`validate`] | checks a repository for conformance, and reports its errors |
 //!
-//! A program that uses this needs `modoai-fetch`, for the client and for URLs, and `tokio`, in whose runtime everything
-//! happens; a sink of its own may need `modoai-protocol`, and whoever combines the stream with others `futures-core`.
+//! A program that uses this crate needs `modoai-fetch`, for the client and for URLs, and `tokio`, as its runtime; a separate
+//! sink may need `modoai-protocol`, and a program that combines the stream with others `futures-core`.
 //! `examples/records.rs` is such a program.
 //!
 //! ```no_run
@@ -32,7 +33,7 @@
 //! use modoai_harvester::sink;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let mirror = sink::named("mirror").expect("a sink of ours");
+//! let mirror = sink::named("mirror").expect("a built-in sink");
 //! let options = Options::new(Url::parse("https://example.org/modoai")?);
 //! let harvest = Harvest::new(Client::new(Manners::default())?, options);
 //! let summary = harvest.into_folder("copy-of-example.org".as_ref(), mirror).await?;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The free space is looked up again when so many more bytes were stored.
+/// The number of stored bytes after which the free space is checked again.
 const CHECKED_EVERY: u64 = 4 << 20;
 
 /// Limits, each with the reason for its default.
@@ -18,7 +18,8 @@ pub struct Limits {
     /// The most that is stored, in bytes. 100 GiB: few repositories are larger, and no disk fills up unnoticed. At the limit
     /// a harvest stops; the next run continues.
     pub total: u64,
-    /// The free space that is left on the disk, in bytes. 500 MiB: enough for everything else on the machine to go on.
+    /// The free space that is left on the disk, in bytes. 500 MiB: enough for all other programs on the machine to keep
+    /// running.
     pub free: u64,
 }
 
@@ -65,7 +66,7 @@ pub fn size(bytes: u64) -> String {
 pub struct Budget {
     limits: Limits,
     stored: AtomicU64,
-    /// How much was stored when the free space was looked up last.
+    /// The number of bytes that were stored at the last check of the free space.
     checked: AtomicU64,
     places: Vec<PathBuf>,
 }
@@ -101,7 +102,8 @@ impl Budget {
         self.checked.fetch_min(less.unwrap_or_default(), Ordering::Relaxed);
     }
 
-    /// Fails if less space is free than the limit says. A disk that does not tell is not full.
+    /// Fails if less space is free than the limit says. A disk that does not report its free space is treated as not
+    /// full.
     pub fn check_free(&self) -> Result<(), Reached> {
         self.checked.store(self.stored.load(Ordering::Relaxed), Ordering::Relaxed);
         let limit = self.limits.free;

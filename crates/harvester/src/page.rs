@@ -1,7 +1,7 @@
-//! One page of a list: read as it arrives, handed to the sink, and committed with the token of the next.
+//! One page of a list: read as it arrives, passed to the sink, and committed with the token of the next.
 //!
-//! This is the part that runs on a blocking thread. Nothing of a page is true until all of it is: if it turns out to be
-//! an error, cut short or ill-formed, items, sink and token are as they were before.
+//! This is the part that runs on a blocking thread. A page takes effect only as a whole: if it turns out to be an
+//! error, truncated or ill-formed, items, sink and token are rolled back.
 
 mod report;
 
@@ -21,10 +21,10 @@ use crate::state::Sight;
 use crate::window::{Granularity, read_date};
 pub use report::{Order, PageError, PageReport, Purpose};
 
-/// How many protocol errors of one answer are looked at.
+/// The number of protocol errors of a response that are stored.
 const MOST_ERRORS: usize = 16;
 
-/// Why neither of two items is here.
+/// The reason why two items that were mixed up are missing.
 const MIXED: &str = "it was mixed with another item";
 
 /// Reads a page piece by piece.
@@ -36,13 +36,13 @@ pub struct PageReader<'a> {
     mender: Option<Mender>,
     report: PageReport,
     record: Option<Open>,
-    /// Of all that came of the record. It is large, so there is one for all of them.
+    /// The hash of the received content of the record. It is large, so all records share one.
     hash: Box<Xxh3>,
     failed: Option<PageError>,
     begun: bool,
-    /// Whether any item is noted as missing: then each that comes may be one of them.
+    /// True if any item is noted as missing: then each record may be one of them.
     misses: bool,
-    /// Records that name the set they were asked for by, and records that do not.
+    /// Records that contain the requested set in their header, and records that do not.
     labelled: u64,
     unlabelled: u64,
     tally: Tally,
@@ -52,11 +52,11 @@ pub struct PageReader<'a> {
 #[derive(Default)]
 struct Open {
     header: Option<Header>,
-    /// How many metadata elements it has.
+    /// The number of its metadata elements.
     parts: u32,
-    /// Not wanted, because it is of another set; or not to be had, because it has no header or no identifier.
+    /// Skipped because it is of another set, or because it has no header or no identifier.
     skipped: bool,
-    /// The header of another item came inside it: nobody knows which parts are whose.
+    /// It contains the header of another item, so the owner of each part is unknown.
     mixed: bool,
     /// Bytes of it that were counted as stored.
     size: u64,
@@ -74,7 +74,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// What the sink left to somebody else was counted as kept.
+    /// Moves items that the sink left to another source from the kept ones to `elsewhere`.
     fn note_elsewhere(&mut self, desk: &mut Desk) -> Result<(), PageError> {
         for identifier in desk.sink.elsewhere() {
             let counted = if desk.state.leave(&identifier)? { &mut self.deleted } else { &mut self.records };
@@ -85,7 +85,7 @@ impl Tally {
     }
 }
 
-/// What a header takes in the state and in the sink, about.
+/// Returns the approximate size of a header in the state and in the sink.
 fn header_size(header: &Header) -> u64 {
     const ROW: usize = 64;
     (header.identifier.len() + header.datestamp.len() + header.sets.iter().map(String::len).sum::<usize>() + ROW) as u64
@@ -142,7 +142,7 @@ impl<'a> PageReader<'a> {
         self.report.repairs.note(quirks::LENGTH_WRONG, self.order.verb.as_str());
     }
 
-    /// The page is whole. If it is an answer, it becomes true now; if it is an error, nothing does.
+    /// Ends the page. A valid response is committed; an error response is rolled back.
     pub fn finish(mut self) -> Result<PageReport, PageError> {
         if let Some(mut mender) = self.mender.take() {
             let mut result = Ok(());
@@ -162,7 +162,7 @@ impl<'a> PageReader<'a> {
             self.report.mended = true;
         }
         std::mem::take(&mut self.reader).finish()?;
-        // Records are records, whatever stands beside them.
+        // Records count, even if an error accompanies them.
         if self.report.records > 0 {
             self.report.errors.retain(|(code, _)| code != ErrorCode::NoRecordsMatch.as_str());
         }
@@ -179,7 +179,7 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    /// Bytes of memory held, for those who doubt that it is bounded; what the sink and the state hold is theirs to tell.
+    /// Returns the number of bytes held in memory, to test that it is bounded. The sink and the state are not included.
     pub fn held(&self) -> usize {
         let report = &self.report;
         let errors: usize = report.errors.iter().map(|(code, message)| code.len() + message.len()).sum();
@@ -228,7 +228,7 @@ impl<'a> PageReader<'a> {
         Ok(self.report)
     }
 
-    /// What an event means. The first failure is kept, and nothing after it is looked at.
+    /// Processes an event. The first failure is kept, and everything after it is ignored.
     fn take(&mut self, event: Event<'_>) {
         if self.failed.is_none() {
             self.failed = self.try_take(event).err();
@@ -270,7 +270,7 @@ impl<'a> PageReader<'a> {
                 self.report.cursor = cursor.and_then(|text| text.trim().parse().ok());
                 self.report.size = size.and_then(|text| text.trim().parse().ok());
             }
-            // Records in it were skipped, and nobody knows whose they are.
+            // Records in it were skipped, and their identifiers are unknown.
             Event::Stray(name @ ("record" | "header" | "ListRecords" | "ListIdentifiers" | "GetRecord")) => {
                 self.miss_nameless(&format!("unexpected element {name}"))?;
             }
@@ -303,8 +303,8 @@ impl<'a> PageReader<'a> {
         self.record = Some(Open::default());
     }
 
-    /// One of the protocol's own texts, without white space around it or control characters in it. White space is what XML
-    /// means by it, where lines may be broken: other kinds may be all that tells two identifiers apart.
+    /// Returns a value without surrounding whitespace and without control characters. Whitespace is what XML means by
+    /// it, where lines may be broken: two identifiers may differ only in other kinds.
     fn plain(&mut self, text: &str) -> String {
         let white = |character: char| matches!(character, ' ' | '\t' | '\r' | '\n');
         let illegal = |character: char| matches!(character, '\0'..'\u{20}' | '\u{fffe}' | '\u{ffff}');
@@ -321,7 +321,7 @@ impl<'a> PageReader<'a> {
         plain
     }
 
-    /// What a header says about the server.
+    /// Counts the properties of a header that show how the server behaves: sets, datestamps and granularity.
     fn look_at(&mut self, header: &Header) {
         let (named, unnamed) = &mut self.report.in_sets;
         *(if header.sets.is_empty() { unnamed } else { named }) += 1;
@@ -336,8 +336,8 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    /// Whether a record is one of another set, although one was asked for. Servers that do not name sets in headers are
-    /// known by their first page.
+    /// Returns true if a set was requested and the record is of another one. The first page shows if a server lists
+    /// sets in headers at all.
     fn is_foreign(&mut self, header: &Header) -> bool {
         let set = self.order.window.set.as_str();
         if set.is_empty() || self.order.purpose == Purpose::One {
@@ -384,7 +384,7 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// The header of another item inside a record. Both items are got again, by name.
+    /// Handles the header of another item inside a record. Both items are fetched again by identifier.
     fn stray_header(&mut self, header: &Header) -> Result<(), PageError> {
         if let Some(record) = &mut self.record {
             record.mixed = true;
@@ -408,8 +408,7 @@ impl<'a> PageReader<'a> {
             PartKind::About => Part::About,
             PartKind::Description | PartKind::SetDescription => return Ok(()),
         };
-        // Without a header there is nobody it could belong to; of two metadata elements, which the schema forbids, both
-        // are kept.
+        // Parts without a header belong to no item; of two metadata elements, which the schema forbids, both are kept.
         record.skipped |= record.header.is_none();
         if record.skipped || record.too_large {
             return Ok(());
@@ -497,8 +496,8 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// Names a record of the page as missing. A list that goes on with the same one brings nothing new. Returns true if
-    /// it was not missing before.
+    /// Notes a record of the page as missing. A list that continues with the same one contains nothing new. Returns
+    /// true if it was not missing before.
     fn miss(&mut self, identifier: &str, reason: &str) -> Result<bool, PageError> {
         self.misses = true;
         let seen = self.desk.state.miss(identifier, reason, self.order.window.number)?;
@@ -514,7 +513,7 @@ impl<'a> PageReader<'a> {
         stamp.zip(self.order.window.progress.began).is_none_or(|(stamp, began)| stamp + unit <= began)
     }
 
-    /// A header on its own: of a list of headers that was asked for, or in place of a record that was.
+    /// Handles a header outside of a record: in a list of headers, or instead of a record that was requested.
     fn lone_header(&mut self, header: Header) -> Result<(), PageError> {
         if self.order.purpose == Purpose::Headers {
             self.begin_record();
@@ -547,7 +546,7 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// What has no identifier can only be named by the page it was on.
+    /// Notes a record without an identifier as missing, by the page it was on.
     fn miss_nameless(&mut self, reason: &str) -> Result<(), PageError> {
         let window = &self.order.window;
         let page = window.progress.pages + 1;

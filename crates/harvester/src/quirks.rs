@@ -167,7 +167,8 @@ impl Quirk {
         QUIRKS.iter().copied().find(|quirk| quirk.name == name)
     }
 
-    /// Whether its remedy makes a damaged response readable. All others answer the behaviour of a server, and may fail.
+    /// Returns true if it is repaired in the bytes of a damaged response. All others are workarounds for the behaviour
+    /// of a server, and may fail.
     pub fn is_repair(&self) -> bool {
         [
             LENGTH_WRONG,

@@ -1,19 +1,19 @@
-//! What a record is to everything behind the reader: its header, and how it compares with what was there before.
+//! The header of a record, and its difference from the stored item. Everything after the XML reader uses these types.
 
 /// The header of a record, as the server wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Of the item.
+    /// The identifier of the item.
     pub identifier: String,
-    /// When the item changed, in whatever form the server writes.
+    /// The date of the last change, in the form that the server uses.
     pub datestamp: String,
     /// The sets it is in.
     pub sets: Vec<String>,
-    /// Whether it is gone.
+    /// True if the item is deleted.
     pub deleted: bool,
 }
 
-/// How a record compares with what this harvest had of the item before.
+/// The difference between a record and the stored item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Novelty {
     /// The item was not known.

@@ -1,11 +1,11 @@
-//! What was repaired, counted by quirk, each with one example.
+//! Repairs, counted by quirk, each with one example.
 
 use std::collections::BTreeMap;
 
 use crate::quirks::Quirk;
 use crate::state::Repair;
 
-/// Remedies that were applied.
+/// Repairs that were applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repairs(BTreeMap<&'static str, (u64, String)>);
 
@@ -15,7 +15,7 @@ impl Repairs {
         self.add(quirk, 1, example);
     }
 
-    /// Counts more. The first example stands.
+    /// Counts more. The first example is kept.
     pub fn add(&mut self, quirk: &'static Quirk, count: u64, example: &str) {
         let entry = self.0.entry(quirk.name).or_insert_with(|| (0, example.to_owned()));
         entry.0 += count;
@@ -28,12 +28,12 @@ impl Repairs {
         }
     }
 
-    /// Whether that one was applied.
+    /// Returns true if that quirk was repaired.
     pub fn has(&self, quirk: &Quirk) -> bool {
         self.0.contains_key(quirk.name)
     }
 
-    /// As they are stored and told.
+    /// Returns the repairs in the form that is stored and reported.
     pub fn told(&self) -> Vec<Repair> {
         let tell = |(name, (count, example)): (&&str, &(u64, String))| Repair {
             quirk: (*name).to_owned(),

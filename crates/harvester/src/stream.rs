@@ -1,10 +1,10 @@
-//! A harvest as an asynchronous stream of records, for programs that want them for themselves.
+//! A harvest as an asynchronous stream of records, for programs that process records themselves.
 //!
-//! The guarantees are those of a harvest into a folder. Asking for the next record says that the ones before have been
-//! dealt with; when the last of a page has, the page is committed. A program that dies goes on, when it comes back, with
-//! the page it was at: records of that page come again, none is left out. The same happens where a page breaks off and is
-//! asked for again: what was handed on cannot be taken back. And a stream that is not complete does not just end: its last
-//! item is an error that names what is missing.
+//! The guarantees are those of a harvest into a folder. Requesting the next record confirms that the ones before have
+//! been processed; after the last of a page, the page is committed. A program that crashes continues, after its
+//! restart, with the page it was at: records of that page are repeated, none is left out. The same happens if a page is
+//! truncated and requested again, because records that the program received cannot be taken back. An incomplete stream
+//! ends with an error as its last item, which lists what is missing.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -22,14 +22,14 @@ use crate::sink::{Kept, Origin, Part, Sink, SinkError};
 use crate::state::OWN_FOLDER;
 use crate::summary::Summary;
 
-/// Records that may wait for whoever asks for them. Each holds a megabyte at most in memory.
+/// Records that may wait in the stream. Each holds a megabyte at most in memory.
 const WAITING: usize = 4;
 
-/// A record, as it was received.
+/// A record as received.
 pub struct Record {
-    /// How it compares with what was received before.
+    /// The difference from the stored item.
     pub novelty: Novelty,
-    /// Where it comes from.
+    /// The origin of the record.
     pub origin: Arc<Origin>,
     /// Its header, its metadata and its about containers, each as the exact bytes received; large ones are on disk.
     pub content: Gathered,
@@ -58,20 +58,20 @@ impl Record {
     }
 }
 
-/// Why a stream is not complete.
+/// The reason why a stream is not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// Something is missing; the summary says what.
     #[error("harvest incomplete: {}", .0.missing.first().map(ToString::to_string).unwrap_or_default())]
     Incomplete(Box<Summary>),
-    /// There was no harvest.
+    /// The harvest failed.
     #[error(transparent)]
     Failed(#[from] HarvestError),
 }
 
 /// A stream of records.
 ///
-/// It is a [`Stream`] for those who combine streams, and has a [`next`](Records::next) of its own for those who do not.
+/// It implements [`Stream`], to be combined with other streams. Its method [`next`](Records::next) needs no other crate.
 /// Dropping it ends the harvest, but does not wait: the folder stays locked until the harvest notices, which may take as
 /// long as the page that is being read. To harvest into the same folder right after, [`close`](Records::close) it.
 ///
@@ -130,11 +130,11 @@ impl Records {
     /// Ends the harvest wherever it is. What was committed stays, and the folder is free for the next harvest.
     pub async fn close(mut self) {
         self.messages.close();
-        // Whoever waits for a page to be taken waits no longer.
+        // This fails the commit that waits for its page to be taken.
         while self.messages.recv().await.is_some() {}
         if let Some(harvest) = self.harvest.take() {
             harvest.abort();
-            // That it was cut off is no news.
+            // It was cancelled on purpose.
             let _ = harvest.await;
         }
         // A page that was being read still has the state and the outlet, and lets go of them in this order.
@@ -146,7 +146,7 @@ impl Records {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
-    /// How the harvest went, once the stream has ended.
+    /// Returns the summary of the harvest, once the stream has ended.
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
     }
@@ -161,7 +161,7 @@ impl Stream for Records {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(Message::Record(record))) => return Poll::Ready(Some(Ok(*record))),
                 Poll::Ready(Some(Message::Page(taken))) => {
-                    // If nobody waits for it, the harvest has ended, and says so itself.
+                    // If the harvest no longer waits for it, it has ended, and reports that itself.
                     let _ = taken.send(());
                 }
                 Poll::Ready(None) => break,
@@ -187,7 +187,7 @@ impl Stream for Records {
 
 impl Drop for Records {
     fn drop(&mut self) {
-        // Nobody wants what the server would be asked for next. A page that is being read finds that nobody takes it.
+        // Cancels further requests. A page that is being read fails, because nothing receives its records.
         if let Some(harvest) = &self.harvest {
             harvest.abort();
         }
@@ -197,7 +197,7 @@ impl Drop for Records {
 /// The sink at the other end of a stream.
 struct Outlet {
     sender: mpsc::Sender<Message>,
-    /// Where large records wait: on the disk the harvest was given, if it was given any.
+    /// The folder for large records: on the disk of the harvest, if it has a folder.
     folder: PathBuf,
     origin: Option<Arc<Origin>>,
     record: Option<Gathered>,

@@ -1,4 +1,4 @@
-//! How a run went, for people, scripts, and the next run.
+//! The result of a run, for humans, scripts, and the next run.
 
 use std::collections::HashSet;
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::Repair;
 
-/// How a run went.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Where the repository is.
+    /// The base URL of the repository.
     pub source: String,
-    /// Where its records went.
+    /// The sink that received its records.
     pub sink: String,
-    /// In which format.
+    /// The format of the records.
     pub format: String,
     /// Records that are new or changed.
     pub records: u64,
     /// Deletions.
     pub deleted: u64,
-    /// Records that came, and were here already.
+    /// Received records that were already stored.
     pub unchanged: u64,
-    /// Records and deletions that came, and were left to the source of the same catalogue that had them first.
+    /// Received records and deletions that belong to another source of the same catalogue, which had them first.
     pub elsewhere: u64,
     /// Records that a mirror did not write because of the names of their resources. They are among the missing ones.
     pub refused: u64,
@@ -29,44 +29,44 @@ pub struct Summary {
     pub bytes: u64,
     /// Requests sent.
     pub requests: u64,
-    /// Whether everything that the selection holds is here.
+    /// True if everything that the selection holds is stored.
     pub complete: bool,
-    /// What was wrong with the server, and was made good.
+    /// Errors of the server that were repaired.
     pub repaired: Vec<Repair>,
-    /// What is not here.
+    /// The gaps of the harvest.
     pub missing: Vec<Gap>,
-    /// What the next run will do.
+    /// The plan of the next run.
     pub next: NextRun,
 }
 
-/// Something that is not here.
+/// A gap of the harvest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// `record`, `window`, `list` or `source`.
     pub what: String,
-    /// Of a record: of which item.
+    /// The identifier of a missing record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
-    /// Of a window: from when.
+    /// The begin of a missing window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Of a window: until when.
+    /// The end of a missing window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// Of which set.
+    /// The set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What the next run will do.
+/// The plan of the next run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextRun {
-    /// Not before: the server asked for it.
+    /// The date before which the server requested a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<String>,
-    /// It will ask for what changed since.
+    /// The date from which it requests changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
@@ -83,7 +83,7 @@ pub(crate) fn without_nested(gaps: Vec<Gap>) -> Vec<Gap> {
     gaps.into_iter().zip(nested).filter(|(_, nested)| !nested).map(|(gap, _)| gap).collect()
 }
 
-/// What tells one window from another.
+/// Returns the dates and the set, which identify a window.
 fn key(gap: &Gap) -> (Option<String>, Option<String>, Option<String>) {
     (gap.from.clone(), gap.until.clone(), gap.set.clone())
 }

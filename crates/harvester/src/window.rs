@@ -1,13 +1,13 @@
-//! Stretches of time, and how they are divided.
+//! Date ranges, and their division.
 //!
-//! A list that a server cannot deliver whole is asked for in parts: years, months, days, hours, minutes, seconds. The
-//! first part has no lower and the last no upper end, because what a server says about its earliest datestamp, and what it
-//! thinks the time is, are often wrong; so the parts together are always the whole.
+//! A list that a server cannot return as a whole is requested in parts: years, months, days, hours, minutes, seconds.
+//! The first part has no lower and the last no upper end, because the earliest datestamp and the clock of servers are
+//! often wrong; so the parts together are always the whole.
 
 use jiff::civil::DateTime;
 use modoai_protocol::{Bound, Datestamp};
 
-/// How a server writes datestamps.
+/// The form of a server's datestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// `2024-01-31`.
@@ -31,7 +31,7 @@ impl Granularity {
         text
     }
 
-    /// Whether a text is a datestamp in this form.
+    /// Returns true if a text is a datestamp in this form.
     pub fn fits(self, text: &str) -> bool {
         Bound::parse(text).is_some() && (text.len() == "YYYY-MM-DD".len()) == (self == Self::Day)
     }
@@ -44,13 +44,13 @@ impl Granularity {
         }
     }
 
-    /// So many datestamps later.
+    /// Returns the date `units` datestamps later.
     pub fn later(self, date: Datestamp, units: i64) -> Datestamp {
         Datestamp::from_unix(date.unix() + units * self.unit())
     }
 }
 
-/// An inclusive stretch of time; without an end it goes on for ever.
+/// An inclusive range of dates; open if an end is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The first second inside.
@@ -72,7 +72,7 @@ enum Unit {
     Second,
 }
 
-/// More parts than this are not made at once: a window of a thousand years is divided again later.
+/// The maximum number of parts created at a time: a window of a thousand years is divided again later.
 const MOST_PARTS: usize = 400;
 
 impl Window {
@@ -102,7 +102,8 @@ impl Window {
         Vec::new()
     }
 
-    /// Whether this window is no longer than a day, so that dividing it further means many requests for few records.
+    /// Returns true if this window is shorter than a day, so that dividing it further means many requests for few
+    /// records.
     pub fn is_short(self) -> bool {
         match (self.from, self.until) {
             (Some(from), Some(until)) => until.unix() - from.unix() < 86_400,
@@ -110,12 +111,12 @@ impl Window {
         }
     }
 
-    /// Whether everything between the oldest and the newest of these moments lies inside.
+    /// Returns true if the window contains both moments, the oldest and the newest.
     pub fn holds(self, (oldest, newest): (i64, i64)) -> bool {
         self.from.is_none_or(|from| from.unix() <= oldest) && self.until.is_none_or(|until| newest <= until.unix())
     }
 
-    /// This window and the one that follows it, as one; none if something lies between.
+    /// Returns this window and the one that follows it as one; none if they are not adjacent.
     pub fn joined(self, next: Self) -> Option<Self> {
         let adjacent = matches!((self.until, next.from), (Some(until), Some(from)) if until.unix() + 1 == from.unix());
         adjacent.then_some(Self { from: self.from, until: next.until })

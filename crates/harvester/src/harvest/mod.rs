@@ -51,7 +51,7 @@ pub use trouble::Trouble;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let options = Options::new(Url::parse("https://example.org/oai")?);
-/// let records = sink::named("records").expect("a sink of ours");
+/// let records = sink::named("records").expect("a built-in sink");
 /// let summary = Harvest::new(Client::new(Manners::default())?, options).into_folder("example.org".as_ref(), records).await?;
 /// assert!(summary.complete, "{:?}", summary.missing);
 /// # Ok(())

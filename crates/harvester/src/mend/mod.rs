@@ -51,12 +51,12 @@ const PIECE: usize = 32 * 1024;
 /// ```
 /// use modoai_harvester::mend::{Mender, Remedies};
 ///
-/// let mut mended = Vec::new();
+/// let mut repaired = Vec::new();
 /// let mut mender = Mender::new(Remedies::REFERENCES, None);
-/// mender.push(b"<OAI-PMH>Smith & So", &mut |bytes| mended.extend_from_slice(bytes));
-/// mender.push(b"ns</OAI-PMH>", &mut |bytes| mended.extend_from_slice(bytes));
-/// mender.finish(&mut |bytes| mended.extend_from_slice(bytes));
-/// assert_eq!(mended, b"<OAI-PMH>Smith &amp; Sons</OAI-PMH>");
+/// mender.push(b"<OAI-PMH>Smith & So", &mut |bytes| repaired.extend_from_slice(bytes));
+/// mender.push(b"ns</OAI-PMH>", &mut |bytes| repaired.extend_from_slice(bytes));
+/// mender.finish(&mut |bytes| repaired.extend_from_slice(bytes));
+/// assert_eq!(repaired, b"<OAI-PMH>Smith &amp; Sons</OAI-PMH>");
 /// assert_eq!(mender.repairs()[0].0.name, "ampersands");
 /// ```
 pub struct Mender {

@@ -1,4 +1,4 @@
-//! What is expected of a page, what it said, and why it could not be read.
+//! The request for a page, the report on its content, and the errors of reading it.
 
 use modoai_protocol::xml::reader::ReadError;
 use modoai_protocol::{Datestamp, Verb};
@@ -9,12 +9,12 @@ use crate::sink::{Origin, SinkError};
 use crate::state::{OpenWindow, Progress, StateError};
 use crate::window::Granularity;
 
-/// What is expected of a page, and what is to be done with it.
+/// The expected content of a page, and its purpose.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// What was asked.
+    /// The verb of the request.
     pub verb: Verb,
-    /// Where it comes from; `harvested` is set from the page itself.
+    /// The origin of its records; `harvested` is set from the page itself.
     pub origin: Origin,
     /// The granularity that was promised, if one was.
     pub granularity: Option<Granularity>,
@@ -22,20 +22,20 @@ pub struct Order {
     pub list: Option<i64>,
     /// The number of the first window of the pass.
     pub pass: i64,
-    /// When it was asked for, by our clock.
+    /// The time of the request, by the local clock.
     pub asked: Datestamp,
-    /// The window that is harvested, as it was before this page.
+    /// The harvested window before this page.
     pub window: OpenWindow,
-    /// What for.
+    /// The purpose of the page.
     pub purpose: Purpose,
 }
 
-/// What a page is read for.
+/// The purpose of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To keep its records, and to go on from its token.
+    /// To keep its records, and to continue from its token.
     Keep,
-    /// To keep its headers as records without parts, and to go on from its token.
+    /// To keep its headers as records without parts, and to continue from its token.
     Headers,
     /// To keep one record.
     One,
@@ -46,56 +46,56 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Whether the list has come further when such a page is kept.
+    /// Returns true if the list advances when such a page is kept.
     pub(crate) fn makes_progress(self) -> bool {
         matches!(self, Self::Keep | Self::Headers)
     }
 }
 
-/// What a page said.
+/// The content of a page in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageReport {
-    /// When it was made.
+    /// The responseDate.
     pub response_date: Option<Datestamp>,
-    /// What it answers.
+    /// The verb of the response.
     pub verb: Option<Verb>,
-    /// Why it does not.
+    /// The protocol errors: codes and messages.
     pub errors: Vec<(String, String)>,
-    /// Where the list goes on.
+    /// The token of the next page.
     pub token: Option<String>,
-    /// How long the list is.
+    /// The completeListSize.
     pub size: Option<u64>,
-    /// How many records came before, as the server counts.
+    /// The cursor: the number of records on earlier pages, as the server counts.
     pub cursor: Option<u64>,
     /// Records on this page.
     pub records: u64,
-    /// Of which not seen in this window before.
+    /// The records that were not seen in this window before.
     pub fresh: u64,
-    /// Of which not seen in this pass before.
+    /// The records that were not seen in this pass before.
     pub news: u64,
-    /// Of which the harvest counts, as new, changed, deleted or unchanged.
+    /// The records that the harvest counts, as new, changed, deleted or unchanged.
     pub kept: u64,
-    /// Of what was listed to be compared: items that are not here.
+    /// In a comparison, the listed items that are not stored.
     pub unknown: u64,
-    /// Of these: items that were there when the list that is compared began, and that nothing was known of.
+    /// The unknown items that already existed when the compared list began, and that were not noted as missing.
     pub lost: u64,
     /// The oldest and the newest datestamp on it.
     pub span: Option<(i64, i64)>,
-    /// Whether its bytes had to be mended.
+    /// True if its bytes were repaired.
     pub mended: bool,
     /// Records that name a set, and records that name none.
     pub in_sets: (u64, u64),
-    /// What was done about what was wrong.
+    /// The repairs of the page.
     pub repairs: Repairs,
-    /// What comes next.
+    /// The next step.
     pub step: Option<Step>,
-    /// What was counted in the window, this page included.
+    /// The counts of the window, including this page.
     pub progress: Progress,
 }
 
 impl PageReport {
-    /// Returns true if the page brought what it was asked for: something that was not seen in this pass before, or, where
-    /// it is compared with what is here, something that was not yet seen in the list.
+    /// Returns true if the page achieved its purpose: it contains something that was not seen in this pass before or,
+    /// in a comparison, something that was not yet seen in the list.
     pub(crate) fn is_useful(&self, purpose: Purpose) -> bool {
         match purpose {
             Purpose::One => self.errors.is_empty(),
@@ -105,24 +105,24 @@ impl PageReport {
     }
 }
 
-/// Why a page could not be read or kept.
+/// The reason why a page could not be read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// It is not an answer.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
-    /// The connection failed while it came.
+    /// The connection failed during the page.
     #[error(transparent)]
     Fetch(#[from] modoai_fetch::FetchError),
     /// It has neither an answer nor an error in it.
     #[error("the response contains {found}, but neither {expected} nor an error")]
     Nothing {
-        /// What was asked.
+        /// The verb of the request.
         expected: Verb,
-        /// What was answered.
+        /// The verb of the response.
         found: &'static str,
     },
-    /// Somebody said stop while it came.
+    /// The user interrupted the run during the page.
     #[error("interrupted")]
     Interrupted,
     /// The sink failed.
