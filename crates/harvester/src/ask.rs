@@ -1,4 +1,4 @@
-//! One request as a URL, in the way a server wants it.
+//! One request as a URL, in the form that a server accepts.
 
 use modoai_fetch::Url;
 use modoai_protocol::{Datestamp, Verb, query};
@@ -23,14 +23,14 @@ pub(crate) enum Question {
     Record {
         /// The identifier of the record.
         identifier: String,
-        /// In which format.
+        /// The format of the record.
         prefix: String,
     },
     /// A list, from its beginning or from a token on.
     List {
         /// Whole records, or headers only.
         headers_only: bool,
-        /// In which format.
+        /// The format of the records.
         prefix: String,
         /// The set; none for all.
         set: Option<String>,
@@ -45,12 +45,12 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// The identifier of the record that is requested, if one is.
+    /// Returns the identifier of the requested record; empty for other requests.
     pub(crate) fn identifier(&self) -> &str {
         if let Self::Record { identifier, .. } = self { identifier } else { "" }
     }
 
-    /// The verb that asks it.
+    /// Returns the verb of the request.
     pub(crate) fn verb(&self) -> Verb {
         match self {
             Self::Identify => Verb::Identify,

@@ -23,7 +23,8 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Makes everything safe that was committed. Where nothing was, nothing is done: a sync can take longer than a harvest.
+    /// Syncs everything to disk that was committed. If nothing was committed, it does nothing: a sync can take longer
+    /// than a harvest.
     pub fn finish(&mut self) -> Result<(), SinkError> {
         if self.unsynced {
             self.sink.finish()?;

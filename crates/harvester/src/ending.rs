@@ -28,7 +28,7 @@ const MOST_IDLE: u32 = 50;
 const IDLE_REQUESTS: u64 = 300;
 const IDLE_REQUESTS_EACH: u64 = 20;
 
-/// A request that fails costs as much as one more for each such time that it took.
+/// The duration of a failed request that counts as one more request.
 const COSTLY: Duration = Duration::from_secs(30);
 
 /// The results of the pages of a run, over all its lists and windows.
@@ -55,7 +55,7 @@ impl Yield {
         self.productive += 1;
     }
 
-    /// Counts a request that brought nothing, after which time.
+    /// Counts a request that returned nothing, and its duration.
     pub fn spend(&mut self, after: Duration) {
         self.idle += 1 + after.as_secs() / COSTLY.as_secs();
     }
@@ -69,16 +69,16 @@ impl Yield {
 /// The next step after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Another one.
+    /// Request the next page, with this token.
     GoOn(String),
-    /// Nothing.
+    /// The list has ended.
     Ended(How),
 }
 
 /// The end of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// With an empty token, as the protocol wants it.
+    /// With an empty token, as the protocol requires.
     EmptyToken,
     /// Without a token: right for a list of one page, and often seen elsewhere.
     NoToken,
@@ -104,11 +104,11 @@ impl How {
 /// The result of checking an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Yes.
+    /// The list is complete.
     Complete,
-    /// Yes, although the server did not do it right.
+    /// The list is complete, although the server made an error.
     Repaired(&'static Quirk),
-    /// Not without another look, for this reason.
+    /// The list may be incomplete, for this reason: it must be checked by other requests.
     Doubtful(&'static Quirk),
 }
 
@@ -180,7 +180,7 @@ impl Progress {
         }
     }
 
-    /// The announced size, if nothing speaks against it.
+    /// Returns the announced size, unless more records were received.
     fn credible_size(&self) -> Option<u64> {
         self.size.filter(|_| !self.size_refuted)
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Counters that only grow, and what is being done.
+/// Counters that only grow, and the current activity.
 #[derive(Debug, Default)]
 pub struct Gauge {
     /// Records that are new or changed.
@@ -26,7 +26,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Says what is being done.
+    /// Sets the current activity.
     pub fn say(&self, activity: impl Into<String>) {
         if let Ok(mut said) = self.activity.lock() {
             *said = activity.into();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Habits {
     /// The encoding of tokens in a query.
     pub token: TokenStyle,
-    /// metadataPrefix goes along with tokens.
+    /// True if metadataPrefix is sent together with tokens.
     pub prefix_with_token: bool,
     /// The form of datestamps in a query.
     pub dates: DateStyle,
@@ -46,14 +46,14 @@ impl TokenStyle {
 /// The form of datestamps in a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DateStyle {
-    /// As Identify says.
+    /// In the granularity that Identify reports.
     #[default]
     AsPromised,
-    /// Days, although Identify says seconds.
+    /// In days, although Identify reports seconds.
     Days,
-    /// Seconds, although Identify says days.
+    /// In seconds, although Identify reports days.
     Seconds,
-    /// Not at all: they are refused.
+    /// Dates are not sent, because the server refuses them.
     Never,
     /// Always both: the server does not respond without them.
     Always,

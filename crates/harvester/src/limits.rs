@@ -1,4 +1,4 @@
-//! Limits on what a server can make us store.
+//! Limits on the data that a server can make a harvest store.
 //!
 //! A server decides how much it sends, and a few megabytes on the wire can become gigabytes when they are decompressed.
 //! Every byte that is about to be stored is counted here, after decompression, wherever it comes from.
@@ -12,11 +12,11 @@ const CHECKED_EVERY: u64 = 4 << 20;
 /// Limits, each with the reason for its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest record, and the largest resource that a record refers to, in bytes. 4 GiB: larger than any record, and
-    /// than most files of most sites. What is larger is named as missing.
+    /// The largest record, and the largest resource that a record refers to, in bytes. 4 GiB: larger than any record,
+    /// and than most files of most sites. Larger ones are reported as missing.
     pub size: u64,
-    /// The most that is stored, in bytes. 100 GiB: few repositories are larger, and no disk fills up unnoticed. At the limit
-    /// a harvest stops; the next run continues.
+    /// The maximum number of bytes to store. 100 GiB: few repositories are larger, and no disk fills up unnoticed. At
+    /// the limit a harvest stops; the next run continues.
     pub total: u64,
     /// The free space that is left on the disk, in bytes. 500 MiB: enough for all other programs on the machine to keep
     /// running.
@@ -32,13 +32,13 @@ impl Default for Limits {
 /// A limit that was reached.
 #[derive(Debug, thiserror::Error)]
 pub enum Reached {
-    /// More would be stored than is allowed.
+    /// The limit of stored bytes is exceeded.
     #[error("stopped: more than {} would be stored (--max-total)", size(*limit))]
     Total {
         /// The limit.
         limit: u64,
     },
-    /// The disk would be too full.
+    /// Too little space is free on the disk.
     #[error("stopped: {} of free disk space at {}, less than {} (--min-free)", size(*found), path.display(), size(*limit))]
     Free {
         /// A folder on the disk.
@@ -50,7 +50,7 @@ pub enum Reached {
     },
 }
 
-/// Formats a number of bytes with the largest unit that leaves no fraction; above 9 MiB at least in whole MiB, rounded down.
+/// Formats a number of bytes in the largest unit that leaves no fraction; otherwise in MiB, or in bytes below 10 MiB.
 pub fn size(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.iter().find(|(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
@@ -61,7 +61,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Counts what is stored.
+/// Counts the bytes that are stored.
 #[derive(Debug, Default)]
 pub struct Budget {
     limits: Limits,
@@ -72,12 +72,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget for what is stored in these folders, `stored` bytes of which are there and count.
+    /// Creates a budget for data in these folders, which already contain `stored` bytes that count.
     pub fn new(limits: Limits, places: Vec<PathBuf>, stored: u64) -> Self {
         Self { limits, stored: AtomicU64::new(stored), checked: AtomicU64::new(0), places }
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -95,7 +95,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes back bytes that were counted and are not stored.
+    /// Subtracts bytes that were counted but are not stored.
     pub fn give_back(&self, bytes: u64) {
         let less = |stored: u64| Some(stored.saturating_sub(bytes));
         let less = self.stored.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

@@ -60,7 +60,7 @@ struct Open {
     mixed: bool,
     /// Bytes of it that were counted as stored.
     size: u64,
-    /// It is larger than a record may be: the sink has abandoned it.
+    /// True if it is larger than a record may be, so that the sink has abandoned it.
     too_large: bool,
 }
 
@@ -116,7 +116,7 @@ impl<'a> PageReader<'a> {
         })
     }
 
-    /// Takes more of the page.
+    /// Reads more of the page.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), PageError> {
         let Some(mut mender) = self.mender.take() else { return self.read(bytes) };
         let mut result = Ok(());
@@ -203,7 +203,8 @@ impl<'a> PageReader<'a> {
             let token = if let Step::GoOn(token) = &step { Some(token.as_str()) } else { window.token.as_deref() };
             desk.state.set_token(window.number, token, &progress)?;
             if let Some(list) = self.order.list {
-                // A server whose clock is ahead must not make us overlook what happens until then.
+                // If the clock of the server is ahead, its date would make the next harvest miss the changes until
+                // then.
                 let date = self.report.response_date.unwrap_or(self.order.asked).min(self.order.asked);
                 desk.state.began(list, date)?;
             }
@@ -279,7 +280,7 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// Returns true if there is a record, and its parts go to the sink.
+    /// Returns true if a record is being received whose parts are passed to the sink.
     fn is_wanted(&self) -> bool {
         self.record.as_ref().is_some_and(|record| !record.skipped && !record.too_large)
     }
@@ -353,7 +354,7 @@ impl<'a> PageReader<'a> {
         foreign
     }
 
-    /// The header of a record that is being received.
+    /// Handles the header of a record that is being received.
     fn header(&mut self, header: Header) -> Result<(), PageError> {
         if let Some(first) = self.record.as_ref().and_then(|record| record.header.as_ref()) {
             let is_other = first.identifier != header.identifier;
@@ -487,7 +488,7 @@ impl<'a> PageReader<'a> {
             Kept::No(reason) => {
                 self.desk.budget.give_back(record.size);
                 self.desk.state.forget(identifier)?;
-                // It counts once, although nothing of it is remembered as received.
+                // The record counts once, as missing and not as received.
                 self.report.fresh -= u64::from(seen.fresh);
                 self.report.news -= u64::from(seen.news);
                 self.miss(identifier, &reason)?;

@@ -36,7 +36,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Its header.
+    /// Returns the header of the record.
     pub fn header(&self) -> &Header {
         self.content.header()
     }
@@ -61,7 +61,7 @@ impl Record {
 /// The reason why a stream is not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// Something is missing; the summary says what.
+    /// Something is missing; the summary lists it.
     #[error("harvest incomplete: {}", .0.missing.first().map(ToString::to_string).unwrap_or_default())]
     Incomplete(Box<Summary>),
     /// The harvest failed.
@@ -101,13 +101,13 @@ pub struct Records {
     messages: mpsc::Receiver<Message>,
     harvest: Option<JoinHandle<Result<Summary, HarvestError>>>,
     summary: Option<Summary>,
-    /// Ends with the outlet, and so with the harvest's hold on its folder.
+    /// Closed with the outlet, after which the folder is unlocked.
     outlet: oneshot::Receiver<()>,
 }
 
 enum Message {
     Record(Box<Record>),
-    /// Everything before was dealt with, if this is taken.
+    /// The end of a page. A reply confirms that all records before it were processed.
     Page(oneshot::Sender<()>),
 }
 
@@ -127,7 +127,7 @@ impl Records {
         Self { messages, harvest: Some(harvest), summary: None, outlet }
     }
 
-    /// Ends the harvest wherever it is. What was committed stays, and the folder is free for the next harvest.
+    /// Ends the harvest immediately. What was committed is kept, and the folder is free for the next harvest.
     pub async fn close(mut self) {
         self.messages.close();
         // This fails the commit that waits for its page to be taken.
@@ -137,11 +137,12 @@ impl Records {
             // It was cancelled on purpose.
             let _ = harvest.await;
         }
-        // A page that was being read still has the state and the outlet, and lets go of them in this order.
+        // A page that was being read still holds the state and the outlet, and drops them in this order.
         let _ = (&mut self.outlet).await;
     }
 
-    /// The next record; `None` when all there is has come. It may be dropped and called again, and nothing is lost.
+    /// Returns the next record; `None` after the last. The future may be dropped and the method called again without
+    /// loss.
     pub async fn next(&mut self) -> Option<Result<Record, StreamError>> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
@@ -194,7 +195,7 @@ impl Drop for Records {
     }
 }
 
-/// The sink at the other end of a stream.
+/// The sink that sends records to a stream.
 struct Outlet {
     sender: mpsc::Sender<Message>,
     /// The folder for large records: on the disk of the harvest, if it has a folder.

@@ -17,12 +17,12 @@ pub enum Granularity {
 }
 
 impl Granularity {
-    /// As Identify says it, whatever its case; longer than a day means seconds.
+    /// Reads the granularity of Identify, in any case; a value longer than a day means seconds.
     pub fn parse(text: &str) -> Self {
         if text.trim().len() > "YYYY-MM-DD".len() { Self::Seconds } else { Self::Day }
     }
 
-    /// A datestamp in this form.
+    /// Returns a datestamp in this form.
     pub fn write(self, date: Datestamp) -> String {
         let mut text = date.to_string();
         if self == Self::Day {
@@ -76,11 +76,12 @@ enum Unit {
 const MOST_PARTS: usize = 400;
 
 impl Window {
-    /// All of time.
+    /// The window without limits.
     pub const ALL: Self = Self { from: None, until: None };
 
-    /// The parts of this window in the largest unit of which it holds more than one, in order; none if it cannot be
-    /// divided. `within` is where records are expected: ends that are open are open in the first and last part.
+    /// Returns the parts of this window in the largest unit of which it holds more than one, in order; none if it
+    /// cannot be divided. `within` is where records are expected: ends that are open are open in the first and last
+    /// part.
     pub fn split(self, within: (Datestamp, Datestamp), granularity: Granularity) -> Vec<Self> {
         let first = self.from.unwrap_or(within.0).min(self.until.unwrap_or(Datestamp::MAX));
         let last = self.until.unwrap_or(within.1).max(first);
@@ -135,7 +136,7 @@ impl std::fmt::Display for Window {
 }
 
 impl Unit {
-    /// The moments after `first` and up to `last` at which a unit begins.
+    /// Returns the moments after `first` and up to `last` at which a unit begins.
     fn cuts(self, first: Datestamp, last: Datestamp) -> Vec<Datestamp> {
         let mut cuts = Vec::new();
         let mut at = first;
@@ -146,7 +147,7 @@ impl Unit {
         cuts
     }
 
-    /// The first beginning of a unit after a moment.
+    /// Returns the first beginning of a unit after a moment.
     fn next(self, moment: Datestamp) -> Option<Datestamp> {
         let text = moment.to_string();
         let civil: DateTime = text.trim_end_matches('Z').parse().ok()?;
@@ -172,7 +173,7 @@ impl Unit {
     }
 }
 
-/// A datestamp as servers write it: in either form, or with fractions of a second, which are dropped.
+/// Reads a datestamp as servers write it: in either form, or with fractions of a second, which are dropped.
 pub fn read_date(text: &str) -> Option<Datestamp> {
     let text = text.trim();
     if let Some(bound) = Bound::parse(text) {

@@ -3,14 +3,14 @@
 //! | file | what it does |
 //! |---|---|
 //! | `mod` | what a caller configures, and the run from its beginning to its summary |
-//! | `options`, `trouble` | what is to be harvested, and why a request or a run fails |
+//! | `options`, `trouble` | the options of a harvest, and the errors of a request or a run |
 //! | `driver` | executes what the planner (`plan`) decides |
 //! | `requests`, `body`, `links` | one request, as many attempts as are allowed; its body; links on a web page |
 //! | `storage` | operations of the planner on state and sink |
-//! | `result` | the end of a run: what is remembered, and the summary |
+//! | `result` | the end of a run: its stored results, and the summary |
 //!
-//! The promises: a page is stored only with all of its records and the token of the next; what is not proven complete is
-//! requested again by the next run; and what could not be fetched is named.
+//! The guarantees: a page is stored only with all of its records and the token of the next; what is not proven complete is
+//! requested again by the next run; and what could not be fetched is reported.
 
 mod body;
 mod driver;
@@ -92,12 +92,12 @@ impl Harvest {
 }
 
 impl<T: Transport, C: Clock> Harvest<T, C> {
-    /// The same with a network and a clock of the caller's.
+    /// Creates a harvest with a network and a clock of the caller.
     pub fn in_world(transport: T, clock: C, options: Options) -> Self {
         Self { transport, clock, options, gauge: Arc::default(), stop: Arc::default(), budget: None }
     }
 
-    /// The same, telling how far it is.
+    /// The same, reporting its progress to `gauge`.
     pub fn watched_by(self, gauge: Arc<Gauge>) -> Self {
         Self { gauge, ..self }
     }

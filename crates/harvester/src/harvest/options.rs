@@ -15,11 +15,11 @@ use crate::window::Window;
 pub struct Options {
     /// The base URL of the repository.
     pub base_url: Url,
-    /// The format; that of the sink if none is said.
+    /// The format; by default that of the sink.
     pub format: Option<String>,
-    /// The sets; everything if none is said.
+    /// The sets; all records by default.
     pub sets: Vec<String>,
-    /// The time, as the user said.
+    /// The dates that the user selected.
     pub window: Window,
     /// The identifiers of the only records to harvest; no list is requested then.
     pub identifiers: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Options {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// If the base URL is not a repository, look for one at other URLs of the host, to propose it.
     pub proposes: bool,
-    /// Only headers are wanted: the sink gets records without parts.
+    /// True if only headers are requested: the sink gets records without parts.
     pub headers_only: bool,
     /// Compare identifiers afterwards, and pass missing records on as deletions.
     pub verify: bool,
@@ -95,10 +95,10 @@ pub enum HarvestError {
     /// The host does not exist.
     #[error("failed to resolve host '{host}': no such name")]
     NoSuchHost {
-        /// Its name.
+        /// The name of the host.
         host: String,
     },
-    /// Not a repository, but there is one at another URL of the same host.
+    /// The URL is not a repository, but another URL of the same host is.
     #[error("{url} is not an OAI-PMH repository, but {found} is")]
     Elsewhere {
         /// The URL of the request.
@@ -106,12 +106,12 @@ pub enum HarvestError {
         /// The URL of a repository on the same host.
         found: String,
     },
-    /// The server refused in the protocol's own words.
+    /// The server returned a protocol error.
     #[error("{url} returned the error {code}: {message}")]
     Refused {
         /// The URL of the request.
         url: String,
-        /// The protocol's code.
+        /// The error code of the protocol.
         code: String,
         /// The message of the server.
         message: String,
@@ -133,7 +133,7 @@ pub enum HarvestError {
         url: String,
         /// The requested set.
         set: String,
-        /// The one that is most like it.
+        /// The offered set whose name is most similar.
         nearest: Option<String>,
         /// The sets that the server offers.
         offered: String,

@@ -17,16 +17,16 @@ pub enum Trouble {
     /// The connection failed.
     #[error("{}", with_causes(.0))]
     Unreachable(FetchError),
-    /// It took too long.
+    /// The request timed out.
     #[error("{}", with_causes(.0))]
     TimedOut(FetchError),
-    /// The connection broke, or the answer has no end.
+    /// The connection broke, or the response is truncated.
     #[error("response truncated: {0}")]
     CutShort(String),
     /// The redirects loop, or point to a URL that cannot be requested.
     #[error("redirect loop: {}", with_causes(.0))]
     Redirects(FetchError),
-    /// An HTTP status that says no.
+    /// The response has an HTTP status that reports an error.
     #[error("HTTP {0}")]
     Status(u16),
     /// The server is busy, and requests a pause.
@@ -41,10 +41,10 @@ pub enum Trouble {
     /// A web page was received with a status of success.
     #[error("received an HTML page or other content ({0})")]
     WebPage(String),
-    /// A protocol error that the protocol does not know.
+    /// An error code that OAI-PMH does not define.
     #[error("error '{code}': {message}")]
     Unknown {
-        /// As the server calls it.
+        /// The error code of the server.
         code: String,
         /// The message of the server.
         message: String,
@@ -55,16 +55,16 @@ pub enum Trouble {
     /// Lists continue without an end, or keep failing.
     #[error("stopped: {0} requests returned nothing new")]
     Endless(u64),
-    /// As many records have come as the user wants.
+    /// The number of records that the user set as a limit was reached.
     #[error("stopped after {0} records (--limit)")]
     Limit(u64),
     /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
-    /// The sink failed: nothing can be kept.
+    /// The sink failed: no record can be stored.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// The state failed: nothing can be remembered.
+    /// The state failed: nothing can be stored in it.
     #[error(transparent)]
     State(#[from] StateError),
     /// An internal error.

@@ -16,9 +16,9 @@ pub struct Order {
     pub verb: Verb,
     /// The origin of its records; `harvested` is set from the page itself.
     pub origin: Origin,
-    /// The granularity that was promised, if one was.
+    /// The granularity that the server announced, if any.
     pub granularity: Option<Granularity>,
-    /// The list whose pass this is; none if it is not a pass that a watermark follows from.
+    /// The list whose pass this is; none if no watermark follows from the pass.
     pub list: Option<i64>,
     /// The number of the first window of the pass.
     pub pass: i64,
@@ -39,9 +39,9 @@ pub enum Purpose {
     Headers,
     /// To keep one record.
     One,
-    /// To see whether its items are here; those that are not are noted as missing.
+    /// To check if its items are stored; those that are not are noted as missing.
     Compare,
-    /// To see whether its records are here, where no identifiers are listed; those that are not are kept.
+    /// To check if its records are stored, where no identifiers are listed; those that are not are stored.
     Again,
 }
 
@@ -83,7 +83,7 @@ pub struct PageReport {
     pub span: Option<(i64, i64)>,
     /// True if its bytes were repaired.
     pub mended: bool,
-    /// Records that name a set, and records that name none.
+    /// Records that are in a set, and records that are in none.
     pub in_sets: (u64, u64),
     /// The repairs of the page.
     pub repairs: Repairs,
@@ -108,7 +108,7 @@ impl PageReport {
 /// The reason why a page could not be read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// It is not an answer.
+    /// The page is not valid XML of the protocol.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
     /// The connection failed during the page.

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::{Result, State};
 use crate::record::Novelty;
 
-/// A record, as far as it must be known again.
+/// The properties of a record that are compared with the stored item.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
     /// The identifier of the item.
@@ -23,7 +23,7 @@ pub struct Sight<'a> {
 /// The result of comparing a record with the stored item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Compared with what was received before.
+    /// The difference from the stored item.
     pub novelty: Novelty,
     /// True if it was not yet seen in this window.
     pub fresh: bool,
@@ -71,7 +71,7 @@ impl State {
         })
     }
 
-    /// Forgets a record that could not be kept after all.
+    /// Deletes the item of a record that could not be stored after all.
     pub fn forget(&mut self, identifier: &str) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
@@ -105,7 +105,8 @@ impl State {
         })
     }
 
-    /// Identifiers of items that are here and were not listed in that pass or a later one; at most `limit`.
+    /// Returns identifiers of items that are not deleted and were not listed in that pass or a later one; at most
+    /// `limit`.
     pub fn unlisted(&self, pass: i64, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -114,7 +115,7 @@ impl State {
         })
     }
 
-    /// Identifiers of items that are here and were last seen in that window; at most `limit`.
+    /// Returns identifiers of items that are not deleted and were last seen in that window; at most `limit`.
     pub fn last_seen_in(&self, window: i64, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! Selections that are kept up to date, and the windows of them that are not yet proven complete.
+//! Selections that are harvested, and the windows of them that are not yet proven complete.
 
 use modoai_protocol::Datestamp;
 use rusqlite::{Row, params};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Result, State};
 use crate::window::Window;
 
-/// A selection that is kept up to date.
+/// A selection that is harvested: a set and dates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct List {
     /// Its number.
@@ -22,7 +22,7 @@ pub struct List {
     pub first_date: Option<Datestamp>,
     /// The number of the first window of that pass, or of the last one.
     pub first_window: i64,
-    /// The size that the server announced for the parts of that pass that had to be divided.
+    /// The largest size that the server announced for a window of that pass that had to be divided.
     pub announced: Option<u64>,
     /// The date of the last complete pass, by the local clock.
     pub completed: Option<Datestamp>,
@@ -46,7 +46,7 @@ pub struct OpenWindow {
 }
 
 impl OpenWindow {
-    /// A window of which nothing has come yet.
+    /// Returns a window without any pages yet.
     pub fn new(number: i64, window: Window, set: &str) -> Self {
         Self { number, window, set: set.to_owned(), token: None, progress: Progress::default(), trouble: None }
     }
@@ -61,7 +61,7 @@ pub struct Change {
     pub closed: Vec<i64>,
     /// A window that is given up for this run, and the reason.
     pub given_up: Option<(i64, String)>,
-    /// The length of the list, as announced for the window that is replaced.
+    /// The size of the list, as announced for the window that is replaced.
     pub announced: Option<u64>,
     /// The window that is divided and the reason, for the log.
     pub reason: Option<String>,
@@ -105,7 +105,8 @@ pub struct Progress {
     pub is_pass: bool,
     /// The number of restarts after an expired token.
     pub restarts: u32,
-    /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
+    /// The token by which cycles are detected, as a hash, and the number of pages after which another is chosen
+    /// (Brent's algorithm).
     pub milestone: Option<(u64, u64)>,
 }
 
@@ -140,7 +141,7 @@ fn open_window(row: &Row<'_>) -> rusqlite::Result<OpenWindow> {
 }
 
 impl State {
-    /// The selection of that set and time; a new one if there was none.
+    /// Returns the selection of that set and those dates; creates it if it is missing.
     pub fn list(&mut self, set: &str, window: Window) -> Result<List> {
         let (from, until) = (unix(window.from), unix(window.until));
         let find = |list: &List| list.set == set && list.window == window;
@@ -156,7 +157,7 @@ impl State {
         Ok(List { number, set, window, watermark, first_date, first_window: 0, announced: None, completed: None })
     }
 
-    /// Every selection of this harvest.
+    /// Returns all selections of this harvest.
     pub fn lists(&self) -> Result<Vec<List>> {
         self.sql(|sql| {
             let mut select = sql.prepare("SELECT * FROM list ORDER BY number")?;
@@ -176,13 +177,13 @@ impl State {
         })
     }
 
-    /// The windows of a list that are not yet proven complete, in order of time.
+    /// Returns the windows of a list that are not yet proven complete, in order of time.
     pub fn windows(&self, list: i64) -> Result<Vec<OpenWindow>> {
         let select = "SELECT * FROM window WHERE list = ? ORDER BY from_date IS NOT NULL, from_date, set_spec, number";
         self.sql(|sql| sql.prepare_cached(select)?.query_map([list], open_window)?.collect())
     }
 
-    /// The first windows of a list that were not given up in this run, in order of time.
+    /// Returns the first windows of a list that were not given up in this run: those with a token first, then in order of time.
     pub fn next_windows(&self, list: i64, limit: usize) -> Result<Vec<OpenWindow>> {
         let select = "SELECT * FROM window WHERE list = ? AND trouble IS NULL
                       ORDER BY token IS NULL, from_date IS NOT NULL, from_date, set_spec, number LIMIT ?";
@@ -235,12 +236,12 @@ impl State {
         self.sql(|sql| sql.execute(update, params![why, list]).map(drop))
     }
 
-    /// A new run tries again what the last one gave up.
+    /// Resets the windows that the last run gave up, so that a new run tries them again.
     pub fn clear_errors(&mut self) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE window SET trouble = NULL", []).map(drop))
     }
 
-    /// A window is proven complete, or replaced by others.
+    /// Deletes a window that is proven complete, or replaced by others.
     fn close_window(&mut self, number: i64) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM window WHERE number = ?")?.execute([number]).map(drop))
     }
@@ -251,7 +252,7 @@ impl State {
         self.sql(|sql| sql.prepare_cached(update)?.execute(params![date.unix(), list]).map(drop))
     }
 
-    /// A pass of a list begins with this window.
+    /// Starts a pass of a list with this window.
     pub fn begin_pass(&mut self, list: i64, window: Window, set: &str) -> Result<i64> {
         let number = self.add_window(list, window, set, &Progress { is_pass: true, ..Progress::default() })?;
         let update = "UPDATE list SET first_window = ?, announced = NULL WHERE number = ?";
@@ -265,14 +266,14 @@ impl State {
         self.sql(|sql| sql.execute(update, params![size.cast_signed(), list]).map(drop))
     }
 
-    /// The pass of a list is complete: what it began with is what the next one starts from, unless there was nothing.
+    /// Completes the pass of a list: its start becomes the watermark of the next one, unless the list was empty (`is_void`).
     pub fn complete_list(&mut self, list: i64, now: Datestamp, is_void: bool) -> Result<()> {
         let update = "UPDATE list SET first_date = NULL, completed = ?, watermark = CASE WHEN ? THEN watermark
             ELSE max(coalesce(first_date, watermark), coalesce(watermark, first_date)) END WHERE number = ?";
         self.sql(|sql| sql.execute(update, params![now.unix(), is_void, list]).map(drop))
     }
 
-    /// A number that no window and no identifier pass has had.
+    /// Returns a number that no window and no identifier pass has had.
     pub fn fresh_number(&mut self) -> Result<i64> {
         self.sql(|sql| {
             sql.execute("INSERT INTO window (list, set_spec) SELECT number, '' FROM list LIMIT 1", [])?;

@@ -33,7 +33,7 @@ pub use items::{Seen, Sight};
 pub use lists::{Change, List, OpenWindow, Progress};
 pub use notes::{Missing, Repair, Run, Wait};
 
-/// The folder of our own in every folder that is harvested into.
+/// modoai's folder in every folder that is harvested into.
 pub const OWN_FOLDER: &str = ".modoai";
 
 /// The database in it.
@@ -70,7 +70,7 @@ pub struct Contract {
     pub base_url: String,
     /// The name of the sink.
     pub sink: String,
-    /// In which format.
+    /// The metadata format.
     pub prefix: String,
 }
 
@@ -99,19 +99,19 @@ pub struct Identity {
 /// The reason why the state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// Another harvest is at it.
+    /// Another harvest into the folder is running.
     #[error("another harvest into {} is running", dir.display())]
     Busy {
-        /// Into which folder.
+        /// The folder.
         dir: PathBuf,
     },
-    /// There is none.
+    /// The folder contains no harvest.
     #[error("no harvest found in {}", dir.display())]
     Absent {
         /// The folder.
         dir: PathBuf,
     },
-    /// The folder is used for something else.
+    /// The folder contains another harvest.
     #[error("{} already contains {found}; cannot add {wanted}", dir.display())]
     Other {
         /// The folder.
@@ -123,10 +123,10 @@ pub enum StateError {
         /// True if they would be equal if the repository had moved.
         moved: bool,
     },
-    /// The location of the catalogue is one that a newer version has stored.
+    /// The location of the catalogue is in a format of a newer version.
     #[error("failed to read the location of the catalogue in {}", path.display())]
     Catalogue {
-        /// In which file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: LocationError,
@@ -169,7 +169,7 @@ impl State {
         Self::connect(&present, &path, None).or_else(|error| Self::connect(&alone, &path, None).map_err(|_| error))
     }
 
-    /// A state that is forgotten with the process.
+    /// Creates a state in memory.
     pub fn in_memory() -> Result<Self> {
         let path = PathBuf::from(":memory:");
         Ok(Self { connection: LAYOUT.in_memory(&path)?, path, lock: None })
@@ -181,12 +181,12 @@ impl State {
         Ok(Self { connection, path: path.to_path_buf(), lock })
     }
 
-    /// The folder that is harvested into.
+    /// Returns the folder that is harvested into.
     pub(crate) fn dir(&self) -> &Path {
         self.path.parent().and_then(Path::parent).unwrap_or(&self.path)
     }
 
-    /// Runs statements, and says which file it was if they fail.
+    /// Runs statements. Their errors contain the path of the file.
     fn sql<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         run(&self.connection).map_err(|error| DatabaseError::of("read or write", &self.path)(error).into())
     }
@@ -196,12 +196,12 @@ impl State {
         self.sql(|sql| sql.execute_batch("BEGIN IMMEDIATE"))
     }
 
-    /// Makes everything since `begin` true.
+    /// Commits everything since `begin`.
     pub fn commit(&mut self) -> Result<()> {
         self.sql(|sql| sql.execute_batch("COMMIT"))
     }
 
-    /// Makes everything since `begin` undone.
+    /// Rolls back everything since `begin`.
     pub fn roll_back(&mut self) -> Result<()> {
         self.sql(|sql| if sql.is_autocommit() { Ok(()) } else { sql.execute_batch("ROLLBACK") })
     }
@@ -216,8 +216,8 @@ impl State {
         })
     }
 
-    /// Agrees on what is harvested into this folder. Mixing two things in one folder would make neither of them complete;
-    /// but a repository that `may_move` is the same elsewhere.
+    /// Sets the source, sink and format of this folder, or compares them with the stored ones. If two harvests were mixed
+    /// in one folder, neither would be complete; but if `may_move`, the base URL may differ, and is replaced.
     pub fn agree(&mut self, wanted: &Contract, may_move: bool) -> Result<()> {
         let Some(found) = self.contract()? else {
             let values = params![wanted.base_url, wanted.sink, wanted.prefix];
@@ -236,19 +236,19 @@ impl State {
         Err(StateError::Other { dir, found: told(&found), wanted: told(wanted), moved })
     }
 
-    /// The short name of the source, if it was ever given one.
+    /// Returns the short name of the source, if it has one.
     pub fn slug(&self) -> Result<Option<String>> {
         let slug: Option<Option<String>> =
             self.sql(|sql| sql.query_row("SELECT slug FROM source", [], |row| row.get(0)).optional())?;
         Ok(slug.flatten())
     }
 
-    /// Gives the source its short name.
+    /// Sets the short name of the source.
     pub fn set_slug(&mut self, slug: &str) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE source SET slug = ?", [slug]).map(drop))
     }
 
-    /// The catalogue that is written from this folder, if one was chosen.
+    /// Returns the catalogue that is written from this folder, if one was chosen.
     pub fn catalogue(&self) -> Result<Option<Location>> {
         let text: Option<Option<Vec<u8>>> =
             self.sql(|sql| sql.query_row("SELECT catalogue FROM source", [], |row| row.get(0)).optional())?;
@@ -281,7 +281,7 @@ impl State {
         Ok(text.flatten().and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Remembers what the server said about itself.
+    /// Stores the properties that the server reported.
     pub fn set_identity(&mut self, identity: &Identity) -> Result<()> {
         let text = serde_json::to_string(identity).unwrap_or_default();
         self.sql(|sql| sql.execute("UPDATE source SET identity = ?", [text]).map(drop))
@@ -294,7 +294,7 @@ impl State {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
-    /// Remembers what was learnt about the server.
+    /// Stores the habits of the server.
     pub fn set_habits(&mut self, habits: &Habits) -> Result<()> {
         let text = serde_json::to_string(habits).unwrap_or_default();
         self.sql(|sql| sql.execute("UPDATE source SET habits = ?", [text]).map(drop))
@@ -307,7 +307,7 @@ impl State {
         Ok(boot.flatten())
     }
 
-    /// Remembers that; none if everything is safe.
+    /// Stores that boot ID; none if everything was synced.
     pub fn set_unsynced(&mut self, boot: Option<&str>) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE source SET unsynced = ?", [boot]).map(drop))
     }
@@ -329,7 +329,7 @@ impl State {
         Ok(mark.flatten())
     }
 
-    /// Remembers what the sink returned.
+    /// Stores the mark that the sink returned.
     pub fn set_mark(&mut self, mark: &str) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE source SET mark = ?", [mark]).map(drop))
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Result, State};
 
-/// A record that is known to exist and is not here.
+/// A record that exists in the repository and is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// The identifier of the record.
@@ -36,9 +36,9 @@ pub struct Repair {
 /// A pause that a host requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Until when.
+    /// The end of the pause.
     pub until: Datestamp,
-    /// In which words.
+    /// The reason.
     pub reason: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Run {
 const RESERVE: usize = 64 * 1024;
 
 impl State {
-    /// Names a record as missing. Returns the window or pass that it was last listed in, if it was missing already.
+    /// Notes a record as missing. Returns the window or pass that it was last listed in, if it was missing already.
     pub fn miss(&mut self, identifier: &str, reason: &str, window: i64) -> Result<Option<i64>> {
         let seen = "SELECT seen FROM missing WHERE identifier = ?";
         let seen = self.sql(|sql| sql.prepare_cached(seen)?.query_row([identifier], |row| row.get(0)).optional())?;
@@ -94,7 +94,7 @@ impl State {
         self.sql(|sql| sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM missing)")?.query_row([], |row| row.get(0)))
     }
 
-    /// The records that are missing, in order of their identifiers, after the one given; at most `limit`.
+    /// Returns the missing records, in order of their identifiers, after the one given; at most `limit`.
     pub fn missing(&self, after: &str, limit: usize) -> Result<Vec<Missing>> {
         let select =
             "SELECT identifier, reason, nameless, tries FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
@@ -172,7 +172,7 @@ impl State {
         })
     }
 
-    /// A run begins.
+    /// Stores the start of a run, and returns its number.
     pub fn begin_run(&mut self, now: Datestamp) -> Result<i64> {
         let number = self.sql(|sql| {
             sql.execute("INSERT INTO run (started) VALUES (?)", [now.unix()])?;
@@ -194,12 +194,12 @@ impl State {
         if ended.is_err() && freed { end() } else { ended }
     }
 
-    /// The file that takes the room; none if nothing is kept on disk.
+    /// Returns the path of the reserve; none if the state is in memory.
     fn reserve(&self) -> Option<PathBuf> {
         self.lock.as_ref().map(|_| self.path.with_file_name("reserve"))
     }
 
-    /// The last runs, newest first.
+    /// Returns the last runs, newest first.
     pub fn runs(&self, limit: usize) -> Result<Vec<Run>> {
         let select = "SELECT started, ended, summary FROM run ORDER BY number DESC LIMIT ?";
         self.sql(|sql| {
