@@ -9,14 +9,14 @@ use crate::mend::Mender;
 use crate::page::{Order, PageError, PageReader, PageReport};
 use crate::world::Pieces;
 
-/// The length of a document that is not a list; none is longer.
+/// The maximum length of a document that is not a list.
 const MAX_DOCUMENT: usize = 8 << 20;
 
-/// Bytes that are gathered while the reader is busy. Each time it gets something, two threads may have to be woken up; with less,
-/// that would be a good part of the work.
+/// Bytes that are gathered while the reader is busy. For each batch, two threads may have to be woken up; with smaller
+/// batches, that would be a large part of the work.
 const BATCH: usize = 512 * 1024;
 
-/// Reads a body that is not a list; if it breaks off, also the error.
+/// Reads a body that is not a list. If it is truncated, also returns the error.
 pub(super) async fn whole(mut body: impl Pieces, url: &Url) -> Result<(Vec<u8>, Option<FetchError>), FetchError> {
     let mut all = Vec::new();
     loop {
@@ -74,7 +74,8 @@ pub(super) fn read(
     while let Some(batch) = batches.blocking_recv() {
         match batch {
             Ok(pieces) => pieces.iter().try_for_each(|piece| page.push(piece))?,
-            // A document that is whole is one, whatever its body was announced to be. If it is not, nothing is kept.
+            // A complete document is accepted, whatever length was announced for its body. An incomplete one is rolled
+            // back.
             Err(broken @ FetchError::CutShort { .. }) => {
                 page.breaks_off();
                 return page.finish().map_err(|error| match error {

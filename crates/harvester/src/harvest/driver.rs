@@ -91,7 +91,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
             purpose,
         };
         let report = self.requests.page(&mut self.desk, &order, url, attempts).await?;
-        // An error says when it was made, too, and an empty list is nothing but an error.
+        // Error responses have a responseDate, too, and an empty list is an error response.
         if let (false, true, Some(list), Some(desk)) =
             (report.errors.is_empty(), purpose.makes_progress(), list, self.desk.as_mut())
         {
@@ -111,7 +111,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
         }
     }
 
-    /// Reads or changes what is stored. What may take long does so where that is allowed.
+    /// Reads or changes stored data. Long operations run on a thread for blocking work.
     async fn store(&mut self, op: Op) -> Result<Report, HarvestError> {
         let mut desk = self.desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
         let (origin, stop) = (self.origin(), Arc::clone(&self.requests.stop));
@@ -138,7 +138,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
         state.set_slug(&self.options.slug)?;
         let slug = self.options.slug.clone();
         let source = Source { base_url: contract.base_url.clone(), name: identity.name, slug };
-        // An earlier run may have left something; and a sink that never had anything is to know that this is all.
+        // An earlier run may have left unsynced data; and a new sink must be finished even if it receives no records.
         let unsynced = state.unsynced()?.is_some() || state.mark()?.is_none();
         let opening = Opening {
             distrusted: !*is_durable && !storage::survived(state)?,

@@ -78,12 +78,13 @@ impl Harvest {
         let dir = dir.to_path_buf();
         let open = Box::new(move |opening: Opening<Client>| {
             let Opening { mark, distrusted, source, transport, gauge, budget, options } = opening;
-            // While a page is read its host is busy; what its records refer to must not wait for that.
+            // While a page is read its host is in use; requests for the resources of its records must not wait for
+            // that.
             let client = transport.beside();
             let (dir, source, options) = (&dir, &source, &options);
             let place = Place { dir, mark: mark.as_deref(), distrusted, source, client, gauge, budget, options };
             let mut sink = (kind.open)(place)?;
-            // From here on whatever is there is this harvest's own, also if no page is ever whole.
+            // From here on the stored data belongs to this harvest, even if no page is ever received completely.
             let begun = if mark.is_none() { Some(sink.commit()?) } else { None };
             Ok((sink, begun))
         });

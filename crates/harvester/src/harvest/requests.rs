@@ -223,7 +223,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         links::oai_links(&String::from_utf8_lossy(&page), &fetched.url)
     }
 
-    /// Sends one request. A response that is none by its status or headers alone is an error here.
+    /// Sends one request. A response that cannot be OAI-PMH, by its status or headers alone, is an error.
     async fn get(&mut self, url: &Url) -> Result<Fetched<T::Body>, Failure> {
         if self.stop.load(Ordering::Relaxed) {
             return Err((Trouble::Interrupted, None));

@@ -1,4 +1,4 @@
-//! The end of a run: what is remembered, and the summary that names what is missing.
+//! The end of a run: its stored results, and the summary that lists the gaps.
 
 use std::time::SystemTime;
 
@@ -19,7 +19,7 @@ use crate::world::{Clock, Transport};
 const MAX_GAPS: usize = 1000;
 
 impl<T: Transport, C: Clock> Driver<T, C> {
-    /// Ends the run. Whatever the reason, what was committed is safe, and what was learnt is remembered.
+    /// Ends the run. For any reason of its end, commits are synced, and the properties of the server are stored.
     pub(super) fn close(mut self, run: i64, end: Result<Option<End>, HarvestError>) -> Result<Summary, HarvestError> {
         let now = self.now();
         let end = match end {
@@ -53,7 +53,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
         }
     }
 
-    /// The gap of a run that stopped for a reason that is not a list's own, and when the next may begin.
+    /// Returns the gap of a run that stopped for a reason other than its lists, and the earliest date of the next run.
     fn stop(&mut self, trouble: Option<Trouble>) -> Result<(Option<Gap>, Option<Wait>), HarvestError> {
         let (reason, wait) = match trouble {
             None => return Ok((None, None)),
@@ -70,7 +70,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
         Ok((Some(Gap { what: "source".to_owned(), reason, ..Gap::default() }), wait))
     }
 
-    /// Makes safe what was committed, and remembers what was learnt. Returns the repairs of this run.
+    /// Syncs the commits, and stores the properties of the server. Returns the repairs of this run.
     fn finish(&mut self) -> Result<Vec<Repair>, HarvestError> {
         let facts = self.planner.facts();
         let repaired = facts.repairs.told();
@@ -88,7 +88,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
         Ok(repaired)
     }
 
-    /// The summary: everything that is missing is named.
+    /// Returns the summary, which lists or counts every gap.
     fn summarise(
         &mut self,
         run: i64,
@@ -183,7 +183,7 @@ pub(super) fn postponed(
     Ok(summary)
 }
 
-/// Remembers why a run failed, as far as that can be written.
+/// Stores the reason why a run failed, if that can be written.
 fn failed(state: &mut State, run: i64, options: &Options, now: Datestamp, error: HarvestError) -> HarvestError {
     let summary = serde_json::json!({ "source": options.base_url.as_str(), "failed": with_causes(&error) });
     let noted = state.roll_back().and_then(|()| state.end_run(run, now, &summary.to_string()));

@@ -62,8 +62,8 @@ pub(super) fn perform(
     Ok((report, Repairs::default()))
 }
 
-/// Lets the sink compare what it has stored with what was written. What was altered is noted as missing, to be fetched one by
-/// one. Returns the number of such records; of a comparison that the user stopped, none.
+/// Compares the stored records with what was written. Altered ones are noted as missing, to be fetched by identifier.
+/// Returns the number of such records; 0 if the user stopped the comparison.
 fn inspect(desk: &mut Desk, stop: &AtomicBool) -> Result<u64, HarvestError> {
     let (mut after, mut altered) = (String::new(), 0);
     while !stop.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ fn inspect(desk: &mut Desk, stop: &AtomicBool) -> Result<u64, HarvestError> {
     Ok(0)
 }
 
-/// Passes on as deleted what was not seen since a pass.
+/// Passes items on as deleted that were not listed since a pass.
 fn delete(desk: &mut Desk, origin: &Origin, pass: i64) -> Result<Repairs, HarvestError> {
     let mut repairs = Repairs::default();
     loop {
@@ -107,10 +107,11 @@ fn delete(desk: &mut Desk, origin: &Origin, pass: i64) -> Result<Repairs, Harves
     }
 }
 
-/// Returns true if everything that was committed is stored, although not all of it was synced. If the system stopped since, that
-/// is unknown; then all of it is requested again.
+/// Returns true if everything that was committed is stored, although not all of it was synced. If the system stopped
+/// since, that is unknown; then all of it is requested again.
 pub(super) fn survived(state: &mut State) -> Result<bool, HarvestError> {
-    // A number of the kernel, new at every start. Only Linux has one; elsewhere nothing can be compared.
+    // A random identifier of the kernel, new at every start. Only Linux has one; on other systems nothing can be
+    // compared.
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let survived = state.unsynced()?.is_none_or(|before| before == boot.trim());
     if !survived {

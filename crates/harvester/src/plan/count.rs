@@ -98,8 +98,8 @@ impl Facts {
         self.task(Task::Fetch(FetchTask::default())).map(drop)
     }
 
-    /// Decides whether the end of a list is trusted. That of a server that promises to be prompt is, unless it announced more:
-    /// such a server knows where lists end.
+    /// Decides if the end of a list is trusted. If a server promises that its datestamps are those of visibility, it
+    /// is, unless the server announced more records.
     pub(super) fn verdict(&self, progress: &Progress, how: How, is_first: bool) -> Verdict {
         let promised = self.identity.prompt && how.is_natural() && !progress.is_short();
         if promised { Verdict::Complete } else { progress.judge(how, is_first) }

@@ -13,7 +13,7 @@ use crate::quirks;
 use crate::state::OpenWindow;
 use crate::window::{Granularity, Window, read_date};
 
-/// No repository has anything of this day, whatever dates it goes by, except files that claim to be as old.
+/// No repository has records of this day in any of its dates, except for files with a date of 1970.
 const NEVER: i64 = 86_399; // the end of 1970-01-01
 
 /// A window that is empty everywhere.
@@ -40,7 +40,7 @@ impl Facts {
         self.document(DocumentRequest { question, at: None, dates: Some(dates), attempts: Some(Attempts::Once) })
     }
 
-    /// The server refused the dates. Returns true if there is another way to write them.
+    /// Handles refused dates. Returns true if the server may accept another form of dates.
     pub(super) fn use_other_dates(&mut self, open: &OpenWindow) -> bool {
         let dated = open.window != Window::ALL;
         let (style, quirk) = match (self.habits.dates, self.granularity) {
@@ -57,7 +57,7 @@ impl Facts {
         true
     }
 
-    /// A way to write dates that was learnt in an earlier run may have been learnt in an outage.
+    /// Checks the form of dates that an earlier run stored: the cause may have been an outage.
     pub(super) fn check_date_style(&mut self, set: &str) -> Lacking<()> {
         let window = match self.habits.dates {
             DateStyle::Never => Window { from: Some(Datestamp::from_unix(self.now.unix() - 86_400)), until: None },
@@ -71,7 +71,8 @@ impl Facts {
         Ok(())
     }
 
-    /// Returns true if a list that works in another way now works as promised, too: then it was not the dates that were wrong.
+    /// Returns true if a list that works with another form of dates now works with the promised form, too: then the
+    /// dates were not the cause.
     pub(super) fn was_an_outage(&mut self, open: &OpenWindow) -> Lacking<bool> {
         if self.learnt.date_trial != DateTrial::Trying {
             return Ok(false);

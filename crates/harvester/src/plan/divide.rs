@@ -60,16 +60,16 @@ impl Facts {
         }
         let now = self.now;
         let earliest = read_date(&self.identity.earliest).filter(|date| now.unix() - date.unix() > 86_400);
-        // Nothing is earlier than the earliest, if the server is right; if a window up to there has too many records, it
-        // is not.
+        // No record is older than the earliest datestamp, if the server reports that correctly; if a window up to there
+        // has too many records, it does not.
         let earliest =
             earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
         let form = sent_granularity(self.granularity, self.habits.dates);
         Ok(open.window.split((earliest.unwrap_or(Datestamp::from_unix(LONG_AGO)), now), form))
     }
 
-    /// The last resort: sets. Records in no set cannot be seen that way; so if there are such records, or if that is unknown, the
-    /// window stays as a gap.
+    /// Divides a window by sets, as the last resort. Records in no set are not listed that way; so if such records
+    /// exist, or if that is unknown, the window stays a gap.
     fn by_sets(&mut self, open: &OpenWindow, Failure { quirk, why }: &Failure) -> Lacking<Decision> {
         let sets = if open.set.is_empty() { self.sets()?.to_vec() } else { Vec::new() };
         if sets.is_empty() {

@@ -54,7 +54,8 @@ impl Facts {
                 return Ok(Decision::complete().noting(quirks::SIZE_OF_STORE, &open.window));
             }
             match (self.halves(list, open, unknown)?, is_short) {
-                // The same, requested in halves, is not more. So that is all, whatever the size.
+                // The halves contain no more records than the whole. So the list is complete, whatever the announced
+                // size.
                 (Halves::NoMore, true) => return Ok(Decision::complete().noting(quirks::SIZE_WRONG, &open.window)),
                 (Halves::NoMore | Halves::Unknown, false) => return Ok(Decision::complete()),
                 (Halves::More, _) | (Halves::Unknown, true) => {}
@@ -81,7 +82,7 @@ impl Facts {
         how: How,
         complete: Decision,
     ) -> Lacking<Decision> {
-        // A server that promises to be prompt does not page by offset.
+        // If a server promises that its datestamps are those of visibility, it does not page by offset.
         let keeps_deletions = self.identity.deleted_record == "persistent";
         let may_have_shifted = !self.identity.prompt && open.progress.may_have_shifted(keeps_deletions);
         let proven = !may_have_shifted || self.is_proven_by_recount(list, open)?;
@@ -135,7 +136,7 @@ impl Facts {
         }
         let unit = sent_granularity(self.granularity, self.habits.dates).unit();
         let middle = (oldest + (newest - oldest) / 2).div_euclid(unit) * unit;
-        // Where all is of one moment, both sides are empty; whether there is more of that moment is unknown.
+        // If all records have the same datestamp, both sides are empty; whether more records have it is unknown.
         let one_moment = newest - middle < unit;
         let (end, start) = if one_moment { (middle - 1, middle + unit) } else { (middle + unit - 1, middle + unit) };
         let below = Window { from: open.window.from, until: Some(Datestamp::from_unix(end)) };

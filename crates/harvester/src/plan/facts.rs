@@ -50,7 +50,7 @@ pub(crate) struct Facts {
 /// The properties of a server that a run finds by requests, so that each is requested only once.
 #[derive(Debug, Default)]
 pub(super) struct Learnt {
-    /// Records of this run that name a set, and that name none.
+    /// Records of this run that are in a set, and that are in none.
     pub(super) in_sets: (u64, u64),
     /// Trials of other ways to write dates.
     pub(super) date_trial: DateTrial,
@@ -66,7 +66,7 @@ pub(super) struct Learnt {
     pub(super) token_style_proven: bool,
     /// Windows that were divided or given up since ListRecords returned records.
     pub(super) divided_in_vain: u32,
-    /// A request failed every time, and no page brought anything since.
+    /// True if a request failed every time, and no page since contained new records.
     pub(super) given_up: bool,
 }
 
@@ -129,7 +129,7 @@ impl Facts {
         }
     }
 
-    /// The report on something; a pause if there is none yet.
+    /// Returns the report on a need; a pause if it is still missing.
     pub(super) fn known(&self, need: Need) -> Lacking<&Report> {
         let found = self.answers.iter().find(|(known, _)| *known == need);
         found.map(|(_, report)| report).ok_or_else(|| Pause::Need(Box::new(need)))
@@ -171,7 +171,7 @@ impl Facts {
         Err(trouble.map_or_else(|| Pause::internal("a result is in use"), |trouble| self.stop(trouble)))
     }
 
-    /// Something that is stored, or changed there.
+    /// Returns the report on an operation on the stored state.
     pub(super) fn store(&self, op: Op) -> Lacking<&Report> {
         self.known(Need::Store(op))
     }
@@ -261,7 +261,7 @@ impl Facts {
         }
     }
 
-    /// Accounts for a page. Returns false if the run has spent too much on pages that brought nothing.
+    /// Counts a page. Returns false if the run has spent too much on pages without new records.
     fn take_page(&mut self, request: &PageRequest, page: &PageReport) -> bool {
         let purpose = request.purpose;
         self.learnt.given_up &= !page.is_useful(purpose);
@@ -285,7 +285,7 @@ impl Facts {
     }
 }
 
-/// Returns true for the error that says that a list is empty.
+/// Returns true for the error code of an empty list.
 pub(super) fn is_no_records_match(code: &str) -> bool {
     ErrorCode::from_name(code) == Some(ErrorCode::NoRecordsMatch)
 }

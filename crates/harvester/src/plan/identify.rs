@@ -146,7 +146,7 @@ impl Facts {
         Ok(None)
     }
 
-    /// Another URL of the host at which there is a repository, if the base URL returned something else.
+    /// Returns another URL of the host that is a repository, if the base URL returned something else.
     fn elsewhere(&self, document: &Document) -> Lacking<Option<String>> {
         let is_other = |trouble: &Trouble| {
             matches!(
@@ -209,7 +209,7 @@ impl Facts {
         identity
     }
 
-    /// Compares what Identify says with what can be right.
+    /// Compares the values of Identify with plausible ones.
     fn check(&mut self, identity: &Identity, response: &Response) {
         let here = self.now.unix();
         if let Some(there) = read_date(&response.response_date)

@@ -92,8 +92,8 @@ impl Facts {
                 let has_windows = self.number(Op::OpenWindows(list.number))? > 0;
                 self.lists.push(list.number);
                 // A pass that was started and has no windows left was killed before it was noted as complete. One that was
-                // interrupted is continued, and its beginning is what is known then. Gaps of an earlier pass are tried again, and
-                // nothing follows from when that is done.
+                // interrupted is continued, and its start becomes the watermark. Gaps of an earlier pass are tried again, and no
+                // watermark follows from that.
                 let retries = list.first_date.is_none() && list.watermark.is_some();
                 let resumes = has_windows || list.first_date.is_some();
                 if resumes { State::Windows(pass(list, true, retries)) } else { State::Begin }
@@ -144,8 +144,8 @@ impl Facts {
                 State::Complete(pass.clone())
             }
             State::Complete(pass) => {
-                // Nothing at all may have come because of an outage, and to request everything again costs nothing if there is
-                // nothing.
+                // The list may be empty because of an outage, and requesting everything again costs nothing if there
+                // are no records.
                 let list = &pass.list;
                 let is_void = list.watermark.is_none() && self.number(Op::SeenSince(list.first_window))? == 0;
                 self.store(Op::CompletePass { list: list.number, is_void })?;
@@ -164,7 +164,7 @@ impl Facts {
         found.first().cloned().ok_or_else(|| Pause::internal("the list is missing"))
     }
 
-    /// The dates of a new pass; none if there is nothing to request.
+    /// Returns the dates of a new pass; none if nothing is to be requested.
     fn next_pass(&self, list: &List) -> Option<Window> {
         let overlap = match self.options.overlap {
             Some(overlap) => overlap.as_secs(),

@@ -2,7 +2,7 @@
 //!
 //! [`Planner::next`] returns an [`Action`]: a document or a page to request, something to read or change in the stored state, or the
 //! end of the run. The driver (`harvest/driver.rs`) executes it and passes the result to [`Planner::take`] as a [`Report`]. Nothing
-//! else goes in, except the time; so a test or a simulation can be the whole world around it.
+//! else is an input, except the time; so a test or a simulation can replace the driver.
 //!
 //! The planner keeps a stack of *tasks*; the one on top is in progress:
 //!
@@ -17,9 +17,9 @@
 //! | `SetsTask` | the next page of ListSets | the names of all sets |
 //!
 //! A *step* of a task is a function that runs from its first line, and either finishes or returns the first thing that it lacks
-//! ([`Need`]): a report that the driver has to bring, or the result of another task. The report is added to the `answers` of the
-//! task, and the step runs again from its first line; this time it finds the answer. When a step finishes, the task is in its next
-//! state, and its answers are dropped. So decisions are read, and tested, as functions of what is known and what was answered
+//! ([`Need`]): a report that the driver has to deliver, or the result of another task. The report is added to the `answers` of the
+//! task, and the step runs again from its first line; this time it finds the report. When a step finishes, the task is in its next
+//! state, and its answers are dropped. So decisions are read, and tested, as functions of what is known and what was reported
 //! ([decision 010](../../../../docs/decisions/010-ends-are-proven-gaps-are-kept.md)); `modoai validate` works in the same way.
 //!
 //! Because a step runs more than once, it changes what is known of the server ([`Facts`]) only after the last thing that it may

@@ -100,7 +100,7 @@ impl Facts {
     /// Requests one record.
     fn record(&mut self, pass: i64, identifier: &str) -> Lacking<Result<(), Failure>> {
         let prefix = self.contract.prefix.clone();
-        // What is requested by name is what it is now, and later than what any list said.
+        // A record that is fetched by identifier is newer than any list.
         let page = self.page(PageRequest {
             question: Question::Record { identifier: identifier.to_owned(), prefix },
             list: None,

@@ -13,13 +13,14 @@ use crate::state::{List, OpenWindow};
 /// Comparisons of a list with another in the same way until they agree.
 const MAX_ROUNDS: u32 = 3;
 
-/// Records of a list that another one lacks, which are looked up to request some by name.
+/// The number of records of a list and missing from another that are looked up, to request some by identifier.
 const MAX_UNLISTED: usize = 1000;
 
-/// Records that are requested by name before their deletion is trusted.
+/// The number of records that are requested by identifier before their deletion is trusted.
 const MAX_SAMPLES: usize = 10;
 
-/// Lists a window again, and fetches what was lost between its pages, until nothing is. Its report says whether that proves the list complete.
+/// Lists a window again, and fetches what was lost between its pages, until nothing is. Its report is true if that
+/// proves the list complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecountTask {
     list: List,
@@ -93,7 +94,7 @@ impl Facts {
         Ok(Round::Lost(count.lost))
     }
 
-    /// Returns true if records that were not listed no longer exist: some of them are requested by name.
+    /// Returns true if records that were not listed no longer exist: some of them are requested by identifier.
     pub(super) fn are_deleted(&mut self, unlisted: &[String]) -> Lacking<bool> {
         for identifier in unlisted.iter().step_by(unlisted.len().div_ceil(MAX_SAMPLES).max(1)) {
             let prefix = self.contract.prefix.clone();

@@ -16,7 +16,7 @@ pub(super) enum Run {
     Open,
     /// The stored records are compared with what was written.
     Inspect,
-    /// Everything is forgotten, because too much of what is stored was altered.
+    /// The stored items are deleted, because too many records were altered.
     StartOver,
     /// The lists are harvested, beginning with the one of this index; then what is missing.
     List(usize),

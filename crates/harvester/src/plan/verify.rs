@@ -8,7 +8,7 @@ use crate::state::{List, OpenWindow};
 use crate::summary::Gap;
 use crate::window::Window;
 
-/// Items that are looked up to request some of them by name before their deletion is trusted.
+/// The number of items that are looked up, to request some of them by identifier before their deletion is trusted.
 const MAX_UNLISTED: usize = 1000;
 
 impl Facts {
@@ -44,8 +44,8 @@ impl Facts {
         Ok(())
     }
 
-    /// Lists all identifiers of a list, and finds out whether there are more. An end that is not trusted is checked as that of
-    /// a list of records is.
+    /// Lists all identifiers of a list, and checks if there are more. An unverified end is checked like that of a list
+    /// of records.
     fn listed_whole(&mut self, list: &List) -> Lacking<Halves> {
         let pass = OpenWindow::new(0, list.window, &list.set);
         let Some(count) = self.count(list, &pass)? else { return Ok(Halves::More) };

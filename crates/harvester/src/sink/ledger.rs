@@ -36,7 +36,8 @@ impl Ledger {
             application_id: 0,
             migrations,
             journal: Journal::Wal,
-            // What is lost with the machine is written again; a sink that promises more syncs by itself.
+            // Changes that are lost if the machine stops are written again; a sink with stricter guarantees syncs
+            // separately.
             settings: "PRAGMA synchronous = NORMAL;",
             patience: Duration::from_secs(5),
             files: Files::PrivateWithoutLinks,
@@ -59,7 +60,7 @@ impl Ledger {
         if self.connection.is_autocommit() { Ok(()) } else { self.run("ROLLBACK") }
     }
 
-    /// A fact, if it is known.
+    /// Returns a fact, if it is stored.
     pub(super) fn fact(&self, name: &str) -> Outcome<Option<String>> {
         self.read(|connection| {
             let mut ask = connection.prepare_cached("SELECT value FROM fact WHERE name = ?")?;

@@ -43,8 +43,8 @@ const FILE: &str = "harvest.sqlite";
 const LAYOUT: Layout = Layout {
     application_id: 0,
     migrations: &[include_str!("001-state.sql"), include_str!("002-catalogue.sql"), include_str!("003-missing.sql")],
-    // A commit is one write, and survives the process. The sinks see to it that what a commit promises is on disk before; if
-    // the machine goes down, the last commits may be lost, and are harvested again.
+    // A commit is one write, and survives the process. The sinks write the data of a commit to disk before; if the
+    // machine stops, the last commits may be lost, and are harvested again.
     journal: Journal::Wal,
     // A page's items are adjacent, so that a few megabytes of cache are enough; sinks have separate caches.
     settings: "PRAGMA locking_mode = NORMAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;",
@@ -143,9 +143,9 @@ impl State {
     pub fn open(dir: &Path) -> Result<Self> {
         let own = dir.join(OWN_FOLDER);
         std::fs::create_dir_all(dir).map_err(DatabaseError::io("create", dir))?;
-        // It names records that only the credentials of this harvest may read.
+        // The state contains identifiers of records that only the credentials of this harvest may read.
         DirBuilder::new().recursive(true).mode(0o700).create(&own).map_err(DatabaseError::io("create", &own))?;
-        // One of an earlier version is closed, too, unless it belongs to another user.
+        // The folder of an earlier version is restricted, too, unless it belongs to another user.
         let _ = std::fs::set_permissions(&own, Permissions::from_mode(0o700));
         let lock_path = own.join("lock");
         let lock = private_file(&lock_path, true).map_err(DatabaseError::io("create", &lock_path))?;

@@ -9,7 +9,7 @@ use modoai_protocol::xml::XSI_NAMESPACE;
 use super::scope::{Namespaces, well_known};
 use crate::mend::{Offence, PartCheck, PartMender, Wrong};
 
-/// A whole fragment, fit for our answers.
+/// A complete fragment that is well-formed in modoai's responses.
 pub(super) struct Fit {
     pub(super) bytes: Vec<u8>,
     /// True if they differ from the received bytes.

@@ -35,12 +35,12 @@ impl Mark {
         Self { commit: self.commit + 1, ..self }
     }
 
-    /// Leaves the mark in the catalogue: everything up to this commit is there.
+    /// Stores the mark in the catalogue: everything up to this commit is there.
     pub(super) fn leave(self, writer: &mut dyn Writer) -> Result<(), CatalogueError> {
         writer.set_memo(&self.key(), Some(self.commit.to_string().as_bytes()))
     }
 
-    /// For the harvest to remember.
+    /// Returns the text that the harvest stores.
     pub(super) fn to_text(self) -> String {
         format!("{:016x} {}", self.harvest, self.commit)
     }

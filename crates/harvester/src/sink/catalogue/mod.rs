@@ -117,7 +117,7 @@ struct Batch {
 enum Reason {
     /// The batch is full, and more records follow.
     Room,
-    /// All that is to be committed is there.
+    /// The page is complete, and is committed.
     Commit,
 }
 
@@ -225,7 +225,7 @@ impl Sink for CatalogueSink {
 }
 
 impl CatalogueSink {
-    /// The sets and the name of a record, or why it can have none.
+    /// Returns the sets and the name of a record, or the reason why it is refused.
     fn place_of(&self, header: &Header) -> Result<(Vec<Arc<SetSpec>>, String), String> {
         let identifier = header.identifier.trim();
         if identifier.is_empty() {
@@ -237,7 +237,7 @@ impl CatalogueSink {
         if header.sets.len() > MOST_SETS {
             return Err(format!("it is in {} sets", header.sets.len()));
         }
-        // The source itself comes first: it says whose the record is.
+        // The set of the source comes first: it identifies the source of the record.
         let mut sets = vec![Arc::clone(&self.own_set)];
         for set in header.sets.iter().map(|set| set.trim()).filter(|set| !set.is_empty()) {
             let levels = [self.slug.as_str()].into_iter().chain(set.split(':'));
@@ -281,7 +281,8 @@ impl CatalogueSink {
             writer.name_set(&self.own_set, &self.name, None)?;
             self.is_named = true;
         }
-        // In the order of the table they go into. Changes of one record keep theirs.
+        // Sorted in the order of the table, which is faster. The sort is stable: changes of one record keep their
+        // order.
         self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
         let left = writer.apply(&self.batch.changes)?;
         self.elsewhere.extend(left.into_iter().map(|place| self.batch.changes[place].name().to_owned()));
@@ -294,7 +295,8 @@ impl CatalogueSink {
         Ok(())
     }
 
-    /// The one writer of the catalogue, waited for while another has it: there may be a source for each of its sets.
+    /// Returns the only writer of the catalogue, and waits while another process has it: several harvests may share one
+    /// catalogue.
     fn writer(&self) -> Result<Box<dyn Writer>, SinkError> {
         let since = Instant::now();
         loop {

@@ -62,7 +62,7 @@ fn declare(tag: &BytesStart<'_>, namespaces: &mut Namespaces) -> Option<()> {
     Some(())
 }
 
-/// The prefix of an element, if it is the one of that name in the namespace of provenance.
+/// Returns the prefix of an element, if it has that name in the provenance namespace.
 fn is_ours(tag: &BytesStart<'_>, local: &str, namespaces: &[(String, String)]) -> Option<String> {
     let name = tag.name();
     let (prefix, name) = name.as_ref().split_once(':').unwrap_or(("", name.as_ref()));

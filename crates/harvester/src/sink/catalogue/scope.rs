@@ -9,7 +9,7 @@ use crate::sink::container::Surroundings;
 pub(super) const ANSWER: Surroundings =
     Surroundings { declared: &[("", OAI_NAMESPACE), ("xsi", XSI_NAMESPACE)], stem: "oai" };
 
-/// Prefixes that many forget to declare, and that mean the same everywhere.
+/// Prefixes that many records use without a declaration, and that have a well-known meaning.
 const WELL_KNOWN: [(&str, &str); 6] = [
     ("xsi", XSI_NAMESPACE),
     ("oai_dc", "http://www.openarchives.org/OAI/2.0/oai_dc/"),

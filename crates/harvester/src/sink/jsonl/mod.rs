@@ -35,7 +35,7 @@ pub struct JsonSink {
     /// The committed part of the file. That is the mark.
     committed: End,
     origin: Option<Origin>,
-    /// The present record. It is written only when it is known to be wanted.
+    /// The current record. It is written only after it is known to be new or changed.
     record: Gathered,
 }
 
