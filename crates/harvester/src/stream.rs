@@ -101,7 +101,7 @@ pub struct Records {
     messages: mpsc::Receiver<Message>,
     harvest: Option<JoinHandle<Result<Summary, HarvestError>>>,
     summary: Option<Summary>,
-    /// Closed with the outlet, after which the folder is unlocked.
+    /// Closes when the outlet is dropped. The folder is unlocked by then.
     outlet: oneshot::Receiver<()>,
 }
 

@@ -144,8 +144,8 @@ impl Facts {
                 State::Complete(pass.clone())
             }
             State::Complete(pass) => {
-                // The list may be empty because of an outage, and requesting everything again costs nothing if there
-                // are no records.
+                // The list may be empty because of an outage, and requesting everything again costs little if the
+                // repository really is empty.
                 let list = &pass.list;
                 let is_void = list.watermark.is_none() && self.number(Op::SeenSince(list.first_window))? == 0;
                 self.store(Op::CompletePass { list: list.number, is_void })?;
