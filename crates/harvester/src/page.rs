@@ -40,7 +40,7 @@ pub struct PageReader<'a> {
     hash: Box<Xxh3>,
     failed: Option<PageError>,
     begun: bool,
-    /// True if any item is noted as missing: then each record may be one of them.
+    /// True if any item is noted as missing: then each received record may be one of them.
     misses: bool,
     /// Records that contain the requested set in their header, and records that do not.
     labelled: u64,

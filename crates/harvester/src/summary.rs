@@ -47,7 +47,7 @@ pub struct Gap {
     /// The identifier of a missing record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
-    /// The begin of a missing window.
+    /// The start of a missing window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The end of a missing window.

@@ -31,7 +31,7 @@ pub struct Options {
     pub proposes: bool,
     /// True if only headers are requested: the sink gets records without parts.
     pub headers_only: bool,
-    /// Compare identifiers afterwards, and pass missing records on as deletions.
+    /// Compare identifiers afterwards, and pass on records that are no longer listed as deletions.
     pub verify: bool,
     /// The limits of retries: their number and delays.
     pub patience: Patience,

@@ -279,7 +279,7 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         if !matches!(trouble, Trouble::Busy(_) | Trouble::Postponed(_) | Trouble::Interrupted) {
             self.cost.failed.push(self.clock.now().duration_since(began).unwrap_or_default());
         }
-        // A name that never resolved is misspelt; one that fails later may resolve again.
+        // A name that fails to resolve for the first request is misspelt; one that fails later may resolve again.
         let is_misspelt = matches!(&trouble, Trouble::Unreachable(error) if error.is_no_such_host());
         if !trouble.is_transient() || is_misspelt && Gauge::read(&self.gauge.requests) == 0 {
             return Err(trouble);

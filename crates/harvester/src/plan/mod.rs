@@ -2,7 +2,7 @@
 //!
 //! [`Planner::next`] returns an [`Action`]: a document or a page to request, something to read or change in the stored state, or the
 //! end of the run. The driver (`harvest/driver.rs`) executes it and passes the result to [`Planner::take`] as a [`Report`]. Nothing
-//! else is an input, except the time; so a test or a simulation can replace the driver.
+//! else is an input except the time; so a test or a simulation can replace the driver.
 //!
 //! The planner keeps a stack of *tasks*; the one on top is in progress:
 //!

@@ -281,8 +281,7 @@ impl CatalogueSink {
             writer.name_set(&self.own_set, &self.name, None)?;
             self.is_named = true;
         }
-        // Sorted in the order of the table, which is faster. The sort is stable: changes of one record keep their
-        // order.
+        // In the order of the table. The sort is stable, so that changes of one record keep their order.
         self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
         let left = writer.apply(&self.batch.changes)?;
         self.elsewhere.extend(left.into_iter().map(|place| self.batch.changes[place].name().to_owned()));
