@@ -10,14 +10,15 @@ use crate::gcra::{HOUR, Micros, Rate, SECOND};
 use crate::settings::Budget;
 use crate::site::Site;
 
-/// Retry-After has whole seconds, and requests take a moment to arrive: clients that were told different fractions of a
-/// second come together, after their times. While clients wait, and this long after, so much unused time is made up for.
+/// The tolerance for late clients. Retry-After has whole seconds, and requests take a moment to arrive: clients that
+/// were assigned different fractions of a second return together, after their times. While clients wait, and this long
+/// after, this much unused time is credited.
 const LATE: Micros = 2 * SECOND;
 
-/// Clients of one account that get times of their own. Further ones are told the last of these times.
+/// The number of clients of one account that get separate times. Further clients get the last of these times.
 const MAX_WAITING: u64 = 1_000;
 
-/// What is remembered about one account.
+/// The stored state of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     /// The budget that the timestamps belong to, as a hash.
@@ -27,17 +28,17 @@ pub(crate) struct Account {
     pub(crate) request: Micros,
     pub(crate) records: Micros,
     pub(crate) bytes: Micros,
-    /// The latest time at which a client of this account was told to come back.
+    /// The latest time that a client of this account was assigned in Retry-After.
     pub(crate) queue: Micros,
-    /// When the last list was admitted.
+    /// The time at which the last list was admitted.
     pub(crate) last_list: Micros,
     /// A typical list: records, bytes, and how long it takes.
     pub(crate) typical: Typical,
 }
 
-/// A typical list. Its size follows the largest of the last lists: clients that were told a time are all admitted only if
-/// none of the lists before them takes more than expected, and the last page of a list is shorter than the others. Its time
-/// is an average, because one slow client says little about the next.
+/// A typical list. Its size follows the largest of the last lists: clients that wait for an assigned time are all
+/// admitted only if none of the lists before them takes more than expected, and the last page of a list is shorter than
+/// the others. Its time is an average, because one slow client says little about the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typical {
     pub(crate) records: u64,
@@ -51,7 +52,7 @@ pub(crate) struct Arrival<'a> {
     pub(crate) now: Micros,
     pub(crate) class: RequestClass,
     pub(crate) budget: &'a Budget,
-    /// Which account it is on.
+    /// The key of the account.
     pub(crate) key: u64,
     pub(crate) lists_at_once: usize,
 }
@@ -68,7 +69,7 @@ pub(crate) enum Verdict {
 }
 
 impl Account {
-    /// Decides, and books what an admitted request uses at once.
+    /// Decides on a request, and charges immediately what an admitted request uses.
     pub(crate) fn admit(&mut self, arrival: &Arrival<'_>, site: &mut Site) -> Verdict {
         let Arrival { now, class, budget, .. } = *arrival;
         self.apply(now, budget);
@@ -91,14 +92,14 @@ impl Account {
         Verdict::Admitted
     }
 
-    /// Returns true if a client of this account was told a time that has come, and no list has been admitted since.
+    /// Returns true if the assigned time of a client of this account has passed, and no list has been admitted since.
     pub(crate) fn is_due(&self, now: Micros) -> bool {
         self.last_list < self.queue && self.queue <= now
     }
 
-    /// The time at which the budgets must accept a list for it to be admitted now. While clients wait, that is the latest of
-    /// the times they were told that has passed. A client whose time has come is admitted; one that continues without having been refused
-    /// is admitted only if the next client that waits will still find its budget.
+    /// Returns the time at which the budgets must accept a list for it to be admitted now. While clients wait, that is
+    /// the latest of their assigned times that has passed. A client whose time has passed is admitted. A client that
+    /// continues without having been refused is admitted only if the next client that waits will still find its budget.
     fn turn(&self, arrival: &Arrival<'_>) -> Micros {
         let Arrival { now, class, .. } = *arrival;
         match self.interval(arrival) {
@@ -109,8 +110,8 @@ impl Account {
         }
     }
 
-    /// The time that a refused client is told: when its request becomes acceptable, behind the clients of this account
-    /// that were told a time before it.
+    /// Returns the time that a refused client is assigned: when its request becomes acceptable, after the clients of
+    /// this account that were assigned a time earlier.
     pub(crate) fn enqueue(&mut self, arrival: &Arrival<'_>, site: &mut Site, verdict: Verdict) -> Micros {
         let Arrival { now, lists_at_once, .. } = *arrival;
         let is_waiting = self.queue > now;
@@ -196,8 +197,8 @@ impl Typical {
     }
 }
 
-/// The mean time between the ends of two lists if so many are in progress; never more than that many ends a second,
-/// because clients come back at whole seconds.
+/// Returns the mean time between the ends of two lists if this many are in progress. At most this many lists end per
+/// second, because clients return at whole seconds.
 pub(crate) fn turnover(time: Micros, lists: usize) -> Micros {
     if lists == 0 { 0 } else { time.max(SECOND) / lists as u64 }
 }

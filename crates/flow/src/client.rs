@@ -1,12 +1,13 @@
-//! Which account a request is on: a user, a harvester that the operator has described, or a block of addresses; never a
-//! single address, and never what else a request says about a person.
+//! Selects the account of a request: a user, a harvester that the operator has described, or a block of addresses.
+//!
+//! Neither a single address nor anything else that a request reveals about a person identifies an account.
 
 use std::net::IpAddr;
 
 use crate::network::Network;
 use crate::settings::{Budget, FlowSettings, HarvesterSettings};
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
     /// The user whose password was checked.
@@ -25,8 +26,8 @@ pub(crate) struct Party {
     /// The account as the log names it.
     pub(crate) name: String,
     pub(crate) budget: Budget,
-    /// What the account is stored under. A harvester that is known by a claimed name only has one account for each block
-    /// of addresses, so that a client that borrows the name does not use up the budget of the other.
+    /// The key of the account in the ledger. A harvester that is known by a claimed name only has one account for each
+    /// block of addresses, so that a client that borrows the name does not use up the budget of the other.
     pub(crate) key: String,
 }
 

@@ -19,7 +19,8 @@ use crate::pace::now;
 /// One microsecond becomes available every 6, and 10 seconds may be saved.
 const RATE: Rate = Rate { units: 1, period: 6, burst: 60 * SECOND };
 
-/// Requesters are told apart by a number below this. Two with the same number share a budget.
+/// The number of budgets. A requester is identified by a number below this, and two with the same number share a
+/// budget.
 const PLACES: u64 = 4096;
 
 /// The budgets of all requesters.

@@ -22,11 +22,12 @@ use crate::pace::{Pace, Processors};
 use crate::settings::{Budget, FlowSettings};
 use crate::site::{LEASE_TERM, MAX_LISTS};
 
-/// How long a decision waits for another process that holds the ledger, and how long the end of a response does.
+/// The maximum time that a decision waits for another process that holds the ledger, and the same for the end of a
+/// response.
 const DECISION_PATIENCE: Duration = Duration::from_millis(20);
 const SETTLE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// What a request is, as far as flow control is concerned.
+/// The kind of a request, as far as flow control is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestClass {
     /// A page of a list: every limit applies.
@@ -61,14 +62,14 @@ impl RequestClass {
     }
 }
 
-/// Why a request may not begin.
+/// The reason and the delay of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Retry-After, at least 1.
     pub seconds: u64,
-    /// Whether the account's own budget is used up; otherwise, too many lists of all harvesters are in progress.
+    /// True if the account's own budget is used up; otherwise, too many lists of all harvesters are in progress.
     pub is_own: bool,
-    /// Whether the account was told a time before, and that time has not come.
+    /// True if the account was assigned a time earlier, and that time has not passed.
     pub is_early: bool,
 }
 
@@ -140,7 +141,7 @@ impl Flow {
         self.log.as_ref().map(|log| LogEntry::new(log.clone(), account(), client.agent, request))
     }
 
-    /// The processors, which a host tells about readers.
+    /// Returns the processors, to which a host reports readers.
     pub fn processors(&self) -> &Processors {
         &self.processors
     }
@@ -245,8 +246,8 @@ impl Permit {
         Allowance { records: self.budget.records, bytes: self.budget.bytes }
     }
 
-    /// Books what is sent and ends the lease. To be called before the last bytes leave: a client that has a page may
-    /// request the next one at once, and must find this one booked.
+    /// Charges the records and bytes sent, and ends the lease. Call it before the last bytes are sent: a client that
+    /// has a page may request the next one immediately, and must find this one charged.
     pub fn settle(&mut self, records: u64, bytes: u64) {
         let Some(key) = self.key.take() else { return };
         let mut lease = self.lease.take();

@@ -16,12 +16,12 @@ pub(crate) struct Rate {
     /// Units per period; 0 for no limit.
     pub(crate) units: u64,
     pub(crate) period: Micros,
-    /// How far ahead of now the state may be: the unused budget that is saved.
+    /// The maximum time by which the state may be ahead of now: the unused budget that is saved.
     pub(crate) burst: Micros,
 }
 
 impl Rate {
-    /// So many units per hour, of which an hour's worth may be saved.
+    /// Returns a budget of this many units per hour, of which an hour's worth may be saved.
     pub(crate) fn hourly(units: u64) -> Self {
         Self { units, period: HOUR, burst: HOUR }
     }
@@ -31,7 +31,7 @@ impl Rate {
         Self { units: u64::from(period > 0), period, burst: period }
     }
 
-    /// The time in which so many units become available.
+    /// Returns the time in which this many units become available.
     pub(crate) fn cost(&self, units: u64) -> Micros {
         if self.units == 0 {
             return 0;
@@ -45,7 +45,7 @@ impl Rate {
         if self.units == 0 { 0 } else { state.saturating_add(self.cost(1)).saturating_sub(self.burst) }
     }
 
-    /// Uses so many units, also if they are not available: the rest is paid back before the next request.
+    /// Charges this many units even if they are not available: the deficit delays the next request.
     pub(crate) fn charge(&self, state: &mut Micros, now: Micros, units: u64) {
         if self.units > 0 {
             *state = (*state).max(now).saturating_add(self.cost(units));

@@ -11,12 +11,12 @@ use std::str::FromStr;
 pub struct Network {
     /// The first address.
     pub address: IpAddr,
-    /// How many leading bits its addresses share.
+    /// The number of leading bits that all its addresses share.
     pub bits: u8,
 }
 
 impl Network {
-    /// The network of so many leading bits that an address is in.
+    /// Returns the network of this prefix length that contains an address.
     pub fn of(address: IpAddr, bits: u8) -> Self {
         match address.to_canonical() {
             IpAddr::V4(address) => {

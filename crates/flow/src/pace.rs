@@ -1,14 +1,14 @@
-//! Readers come first: while they are active and the processors are busy, all lists together get a share of the
-//! processors.
+//! Gives visitors of the site priority: while they are active and the processors are busy, all lists together get a share
+//! of the processors.
 //!
 //! The share is one more GCRA budget: processor time of lists, in all processes. A list measures what its thread has
 //! used and sleeps until that much has become available. Idle processors are used in full, because the budget applies
 //! only while
 //!
-//! 1. somebody requested something else than the repository within the last second, and
+//! 1. a visitor requested something other than the repository within the last second, and
 //! 2. the kernel reports that threads wait for a processor most of the time (`/proc/pressure/cpu`).
 //!
-//! Both are facts about the machine, so processes share them: the time of the last reader and the state of the budget
+//! Both are facts about the machine, so processes share them: the time of the last visitor and the state of the budget
 //! are in a file in memory that httpd's children inherit from their parent.
 
 use std::fs::File;
@@ -24,13 +24,13 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::gcra::{Micros, Rate, SECOND};
 
-/// How often a process reports readers and reads the pressure, at most.
+/// The minimum interval at which a process reports readers and reads the pressure.
 const SAMPLE: Micros = SECOND / 10;
 
 /// The processors are busy when threads have waited for one during this part of the time, in per cent.
 const BUSY: u64 = 60;
 
-/// A list measures itself each time it has written so many bytes.
+/// The number of bytes that a list writes between two measurements.
 const STEP: usize = 32 << 10;
 
 /// The longest pause for one step; a harvester must see that the list continues.
@@ -50,9 +50,9 @@ static CORES: LazyLock<u64> = LazyLock::new(|| available_parallelism().map_or(1,
 pub struct Processors {
     /// Without it, readers and budget are unknown and lists never pause.
     shared: Option<File>,
-    /// When this process last reported a reader.
+    /// The time at which this process last reported a reader.
     reported: AtomicU64,
-    /// How often the processor time of a list's thread is charged.
+    /// The number of times that the processor time of a list's thread is charged.
     factor: u64,
     pressure: Mutex<Pressure>,
 }
@@ -78,7 +78,7 @@ impl Processors {
         Self { factor: 2, ..Self::new() }
     }
 
-    /// Reports that somebody reads the site.
+    /// Reports that a visitor reads the site.
     pub fn reader_seen(&self) {
         let now = now();
         if now.saturating_sub(self.reported.load(Ordering::Relaxed)) >= SAMPLE {
@@ -120,7 +120,7 @@ impl Processors {
     }
 }
 
-/// How much of the time threads wait for a processor, as the kernel counts it for the whole machine.
+/// The share of the time in which threads wait for a processor, as the kernel counts it for the whole machine.
 #[derive(Debug, Default)]
 struct Pressure {
     at: Micros,
@@ -158,7 +158,7 @@ pub(crate) struct Pace {
     /// In per cent of all processors.
     share: u64,
     written: usize,
-    /// What the thread had used when it was last measured.
+    /// The processor time of the thread at the last measurement.
     used: Option<Micros>,
 }
 
@@ -197,12 +197,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A clock that all processes share and nobody sets.
+/// Returns the time of a clock that all processes share and that cannot be set.
 pub(crate) fn now() -> Micros {
     micros_of(ClockId::Monotonic)
 }
 
-/// What the calling thread has used of a processor in its life.
+/// Returns the processor time that the calling thread has used since it was started.
 fn thread_time() -> Micros {
     micros_of(ClockId::ThreadCPUTime)
 }

@@ -13,7 +13,7 @@ use crate::flow::RequestClass;
 use crate::network::Network;
 use crate::site::MAX_LISTS;
 
-/// How much one party may take.
+/// The limits of one harvester.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Least time between two requests for lists.
@@ -24,39 +24,39 @@ pub struct Budget {
     pub records: u64,
     /// Bytes per hour, before compression; 0 for no limit.
     pub bytes: u64,
-    /// Lists under way at the same time; 0 for no limit.
+    /// The maximum number of lists in progress; 0 for no limit.
     pub lists: usize,
 }
 
-/// How harvesters are told apart, and what each may take.
+/// The rules that distinguish harvesters, and the limits of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowSettings {
-    /// What everybody may take who is not described.
+    /// The limits of a harvester without a description.
     pub budget: Budget,
-    /// Lists under way at the same time, of all harvesters together; 0 for as many as suit the host.
+    /// The maximum number of lists in progress, of all harvesters together; 0 for as many as suit the host.
     pub lists_at_once: usize,
     /// Percentage of the processors for lists while readers need them.
     pub list_share: u64,
-    /// Harvesters with rows of their own.
+    /// Harvesters with their own rows.
     pub harvester: Vec<HarvesterSettings>,
 }
 
 /// A harvester that the operator knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HarvesterSettings {
-    /// What it is called in the log.
+    /// The name in the log.
     pub name: String,
     /// The user that it signs in as.
     pub user: String,
-    /// What its User-Agent or From contains, in any case.
+    /// A string that its User-Agent or From contains, in any case.
     pub agent: String,
-    /// Where it comes from.
+    /// The networks that it sends requests from.
     pub networks: Vec<Network>,
-    /// What differs from everybody's budget.
+    /// The limits that differ from the common budget.
     pub own: OwnBudget,
 }
 
-/// What differs from everybody's budget.
+/// The limits that differ from the common budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnBudget {
     /// See [`Budget::list_delay`].
@@ -86,7 +86,7 @@ impl Budget {
 }
 
 impl OwnBudget {
-    /// This on top of everybody's.
+    /// Returns the common budget with these limits applied.
     pub fn over(&self, everybody: &Budget) -> Budget {
         Budget {
             list_delay: self.list_delay.unwrap_or(everybody.list_delay),

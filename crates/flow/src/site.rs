@@ -1,7 +1,7 @@
-//! What all accounts share: the lists in progress, and the queue of accounts that found no room.
+//! The state that all accounts share: the lists in progress, and the queue of accounts that found no room.
 //!
-//! A list in progress holds a [`Lease`]. It ends with the list, with its process, and, where nobody can tell whether
-//! the process runs (another container), when it has not been renewed for a while.
+//! A list in progress holds a [`Lease`]. It ends with the list or with its process. If it is unknown whether the
+//! process runs (another container), it ends when it has not been renewed for a while.
 
 use std::sync::OnceLock;
 
@@ -10,18 +10,19 @@ use rustix::process::{Pid, getpid, test_kill_process};
 use crate::account::{Arrival, turnover};
 use crate::gcra::{Micros, SECOND};
 
-/// Leases that can be stored; at most so many lists may be in progress.
+/// The number of leases that can be stored, and so the maximum number of lists in progress.
 pub(crate) const MAX_LISTS: usize = 500;
 
-/// How long a lease lasts without being renewed; it is renewed nine times as often. A client that takes nothing for this long has been given up before.
+/// The duration of a lease that is not renewed; it is renewed nine times as often. A client that takes nothing for this
+/// long has already been disconnected.
 pub(crate) const LEASE_TERM: Micros = 180 * SECOND;
 
-/// What all accounts share.
+/// The state that all accounts share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// The latest time at which an account that found no room was told to come back.
+    /// The latest time that an account that found no room was assigned in Retry-After.
     pub(crate) queue: Micros,
-    /// How long a list takes, on average.
+    /// The average duration of a list.
     pub(crate) time: Micros,
     pub(crate) leases: Leases,
 }
@@ -33,7 +34,7 @@ pub(crate) struct Leases(pub(crate) Vec<Lease>);
 /// One list in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lease {
-    /// Whose it is.
+    /// The account that holds the lease.
     pub(crate) account: u64,
     pub(crate) number: u64,
     pub(crate) process: u32,
@@ -43,8 +44,8 @@ pub(crate) struct Lease {
 }
 
 impl Site {
-    /// Returns true if there is no room for a list now. While accounts wait for room, an account whose last list began
-    /// less than the current waiting time ago waits, too; otherwise those that are served would keep all the room.
+    /// Returns true if a list does not fit now. While accounts wait for room, an account whose last list began less
+    /// than the current waiting time ago also waits; otherwise those that are served would keep all the room.
     pub(crate) fn is_crowded(&mut self, arrival: &Arrival<'_>, last_list: Micros) -> bool {
         let Arrival { now, lists_at_once, .. } = *arrival;
         let wait = self.queue.saturating_sub(now);
@@ -70,7 +71,7 @@ impl Site {
 }
 
 impl Leases {
-    /// How many are held. Processes are checked only if the number reaches `limit`.
+    /// Returns the number of leases held. Processes are checked only if the number reaches `limit`.
     pub(crate) fn count(&mut self, now: Micros, limit: usize) -> usize {
         if self.0.len() >= limit {
             self.0.retain(|lease| lease.until > now && !lease.has_ended());
@@ -78,7 +79,7 @@ impl Leases {
         self.0.len()
     }
 
-    /// How many one account holds.
+    /// Returns the number of leases that one account holds.
     pub(crate) fn count_of(&self, now: Micros, account: u64) -> usize {
         let is_held = |lease: &&Lease| lease.account == account && lease.until > now && !lease.has_ended();
         self.0.iter().filter(is_held).count()

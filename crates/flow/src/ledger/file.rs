@@ -26,7 +26,7 @@ const SITE_AT: u64 = 4096;
 const ACCOUNTS_AT: u64 = 24_576;
 const GROUPS: u64 = 2048;
 
-/// What all accounts share, or one lease.
+/// The state that all accounts share, or one lease.
 type Row = [u64; 4];
 /// One account.
 type Slot = [u64; 16];
@@ -36,7 +36,7 @@ type Group = [Slot; 8];
 /// An open ledger.
 pub(super) struct File(std::fs::File);
 
-/// What was read, with the file locked.
+/// The rows that were read, with the file locked.
 pub(super) struct Page<'a> {
     lock: Lock<'a>,
     pub(super) site: Site,
@@ -58,7 +58,7 @@ impl Drop for Lock<'_> {
 
 impl File {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        // Who harvests is nobody else's concern.
+        // The list of harvesters is private to the user of this process.
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         let this = Self(file);
         let lock = this.lock(Duration::from_secs(1))?;
@@ -116,7 +116,7 @@ impl File {
         }
     }
 
-    /// So many rows of `N` numbers; zeros where the file ends.
+    /// Returns `count` rows of `N` numbers; zeros where the file ends.
     fn rows<const N: usize>(&self, at: u64, count: usize) -> io::Result<Vec<[u64; N]>> {
         let mut bytes = vec![0; count * size_of::<[u64; N]>()];
         let mut done = 0;

@@ -1,5 +1,5 @@
-//! Where accounts are stored: in one file that all processes of a repository share or, if that is impossible, in the
-//! memory of this process.
+//! Stores accounts: in one file that all processes of a repository share or, if that is impossible, in the memory of
+//! this process.
 //!
 //! A decision locks the file and makes two small reads and at most two small writes. Nothing is forced to the disk and
 //! nothing has to be repaired: a lock ends with its process, and a lost write means a budget that is some seconds old.
@@ -99,7 +99,7 @@ fn note(retry_at: &mut Option<Micros>, now: Micros, result: io::Result<()>) {
             if before.is_none() {
                 tracing::warn!("failed to use the flow control file: {error}; limits apply to each process separately");
             }
-            // Not at once, because every request would wait for it.
+            // Not immediately, because every request would wait for it.
             *retry_at = Some(now + SECOND);
         }
     }
