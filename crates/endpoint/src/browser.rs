@@ -8,12 +8,13 @@ use std::ffi::CStr;
 
 use crate::quality::{self, Quality};
 
-/// Returns true if a browser opens this URL as a page of its own. `header` returns the values of a header, joined by commas.
+/// Returns true if a browser opens this URL as a separate page. `header` returns the values of a header, joined by
+/// commas.
 ///
-/// With Sec-Fetch-Mode, which a script cannot set, the browser states that itself, over HTTPS and to localhost; requests of
-/// scripts and frames get XML. (The page forbids framing.) Without it, Accept must contain both `text/html` and
-/// `application/xhtml+xml`, as in every browser since 2004. In both cases, the client must not prefer another media type.
-/// The page sends no forms by POST.
+/// With Sec-Fetch-Mode, which a script cannot set, the browser states that itself, over HTTPS and to localhost;
+/// requests of scripts and frames get XML. (The page forbids framing.) Without it, Accept must contain both `text/html`
+/// and `application/xhtml+xml`, as in every browser since 2004. In both cases, the client must not prefer another media
+/// type. The page sends no forms by POST.
 pub fn is_browser(method: &str, header: impl Fn(&CStr) -> Option<String>) -> bool {
     let navigates = header(c"Sec-Fetch-Mode").map(|mode| mode.trim().eq_ignore_ascii_case("navigate"));
     let is_document = header(c"Sec-Fetch-Dest").is_none_or(|dest| dest.trim().eq_ignore_ascii_case("document"));

@@ -1,8 +1,8 @@
-//! Responses that are not OAI-PMH: a status, one sentence, and when to come back.
+//! Responses that are not OAI-PMH: a status, one sentence, and the delay until a retry.
 //!
-//! A failure is status 503 with Retry-After if the same request may succeed later: the site or the catalogue is out of reach,
-//! or the catalogue waits for an import. It is status 500 if it cannot: the catalogue is damaged or not a catalogue, or the
-//! response could not be generated. A harvester waits after 503, and most give up after 500.
+//! A failure is status 503 with Retry-After if the same request may succeed later: the site or the catalogue is out of
+//! reach, or the catalogue waits for an import. It is status 500 if it cannot: the catalogue is damaged or not a
+//! catalogue, or the response could not be generated. A harvester waits after 503, and most give up after 500.
 
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -19,7 +19,7 @@ use crate::headers::{UNPERSONAL, VARY};
 pub struct ErrorResponse {
     /// The status.
     pub status: u16,
-    /// What a person is told, for hosts that write the body.
+    /// The sentence for a human reader, for hosts that write the body.
     pub sentence: Cow<'static, str>,
     /// Retry-After in whole seconds, the only form that all harvesters understand.
     pub retry_after: Option<u64>,
@@ -72,7 +72,7 @@ impl ErrorResponse {
     }
 }
 
-/// What the error log says of a failure. None if the host has said why credentials are wrong.
+/// Returns the message for the error log. None if the host has already logged why credentials are wrong.
 pub fn message(failure: &Failure) -> Option<(Level, String)> {
     match failure {
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {

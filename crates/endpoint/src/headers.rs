@@ -23,7 +23,7 @@ pub const PAGE_HEADERS: [(&CStr, &str); 2] = [(CONTENT_SECURITY_POLICY, PAGE_POL
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
                            base-uri 'none'; frame-ancestors 'none'";
 
-/// What a response depends on besides its URL.
+/// The request headers that a response depends on besides its URL.
 pub(crate) const VARY: &str = "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Authorization, Cookie";
 
 /// The Cache-Control of responses: a cache asks again each time. A response that credentials or cookies selected is kept

@@ -24,7 +24,7 @@ pub struct Inquiry {
     entry: Option<LogEntry>,
 }
 
-/// What is requested, and as what.
+/// The kind of response that is requested.
 enum Wanted {
     Page(PageRequest),
     Document(Parsed),
@@ -44,7 +44,7 @@ impl Inquiry {
             received.form = Form::Xml;
         }
         let class = RequestClass::of(request, is_page);
-        // What people look at is not logged; a client that follows a list is a harvester.
+        // Pages for browsers are not logged, except lists: a client that follows a list is a harvester.
         let is_logged = class == RequestClass::List || !is_page;
         let entry = is_logged.then(|| flow.log_entry(&client(&received), request)).flatten();
         Self { received, wanted, class, flow: Arc::clone(flow), entry }
@@ -78,15 +78,16 @@ impl Inquiry {
         ErrorResponse::unavailable(refusal.sentence(), refusal.seconds)
     }
 
-    /// The headers of the response, if it is no error.
+    /// Returns the headers of a response that is not an error.
     pub fn headers(&self) -> Vec<(&'static CStr, &'static str)> {
         headers::of(self.received.form, self.received.is_personal)
     }
 
-    /// Writes the response, books it, and logs it. The host sends what `finish` leaves last: a client that has a whole page
-    /// may request the next one at once, and must find this one booked.
+    /// Writes the response, charges it, and logs it. The host sends what `finish` leaves last: a client that has a
+    /// whole page may request the next one immediately, and must find this one charged.
     ///
-    /// On failure the response must not look complete. If nothing of it has been sent, [`ErrorResponse::of`] replaces it.
+    /// On failure the response must not look complete. If nothing of it has been sent, [`ErrorResponse::of`] replaces
+    /// it.
     pub fn answer<W: Write>(
         self,
         mut permit: Permit,
@@ -112,7 +113,7 @@ impl Inquiry {
     }
 }
 
-/// Who sent a request.
+/// Returns the client that sent a request.
 fn client(received: &Received) -> Client<'_> {
     let Received { user, address, agent, from, .. } = received;
     Client { user: user.as_deref(), address: *address, agent, from }

@@ -1,4 +1,4 @@
-//! A request as its host received it: the parts that the repository looks at, before the arguments are read.
+//! A request as its host received it: the parts that the repository uses, before the arguments are parsed.
 
 use std::ffi::CStr;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ pub struct Received {
     pub(crate) agent: String,
     pub(crate) from: String,
     query: Vec<u8>,
-    /// Whether the arguments are in the body; if so, whether its media type is that of a form.
+    /// None if the arguments are not in the body; otherwise true if its media type is that of a form.
     body: Option<bool>,
 }
 
