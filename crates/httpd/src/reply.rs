@@ -8,17 +8,17 @@ use crate::bindings as ap;
 use crate::request::Request;
 use crate::signals::Signals;
 
-/// What is shorter waits for more: each piece that is passed on costs a system call here and a wake-up there.
+/// The minimum size of a piece that is passed on: each piece costs a system call here and a wake-up in the client.
 const PIECE: usize = 192 * 1024;
 
-/// An answer under way. Status and headers are sent with its first piece.
+/// A response in progress. Status and headers are sent with its first piece.
 pub struct Reply<'r> {
     request: *mut ap::request_rec,
     brigade: *mut ap::apr_bucket_brigade,
     buffer: Vec<u8>,
-    /// Whether anything has been passed on.
+    /// True once anything has been passed on.
     begun: Rc<Cell<bool>>,
-    /// Whether its end has been passed on.
+    /// True once its end has been passed on.
     ended: bool,
     /// So much is kept back before anything is passed on.
     kept_back: usize,
@@ -36,17 +36,17 @@ impl<'r> Reply<'r> {
         Self { request: raw, brigade, buffer, begun, ended: false, kept_back, _request: std::marker::PhantomData }
     }
 
-    /// Whether nothing has been sent yet, so that the answer can still become an error.
+    /// Returns true if nothing has been sent yet, so that the response can still become an error.
     pub fn is_unsent(&self) -> bool {
         !self.begun.get()
     }
 
-    /// The same for those who cannot ask the answer itself.
+    /// Returns the flag behind [`Self::is_unsent`], for callers that have no access to the reply.
     pub fn begun(&self) -> Rc<Cell<bool>> {
         Rc::clone(&self.begun)
     }
 
-    /// Keeps so many bytes back before the first are sent: for as long, the answer can still become an error.
+    /// Holds back this many bytes before the first are sent: until then, the response can still become an error.
     pub fn keep_back(&mut self, bytes: usize) {
         self.kept_back = bytes;
     }
@@ -56,7 +56,8 @@ impl<'r> Reply<'r> {
         self.pass(&[], true)
     }
 
-    /// Breaks the answer off so that nobody can take it for whole: the connection is cut, or the stream reset.
+    /// Aborts the response so that no client can mistake it for a complete one: the connection is cut, or the stream
+    /// reset.
     pub fn break_off(mut self) {
         if self.ended {
             return;
@@ -70,7 +71,7 @@ impl<'r> Reply<'r> {
             let error = ap::ap_bucket_error_create(status, std::ptr::null(), request.pool, connection.bucket_alloc);
             append(self.brigade, error);
         }
-        // If it cannot be passed on, the connection is gone already.
+        // If it cannot be passed on, the connection is already closed.
         let _ = self.pass(&[], true);
     }
 
@@ -78,8 +79,8 @@ impl<'r> Reply<'r> {
     fn pass(&mut self, bytes: &[u8], is_last: bool) -> io::Result<()> {
         self.begun.set(true);
         self.ended |= is_last;
-        // SAFETY: the buckets borrow the bytes, which stay until the brigade is emptied; a filter that keeps them longer
-        // makes a copy, as buckets of this kind ask for.
+        // SAFETY: the buckets borrow the bytes, which stay until the brigade is emptied; a filter that keeps them
+        // longer makes a copy, as buckets of this kind require.
         let status = unsafe {
             let connection = (*self.request).connection;
             let allocator = (*connection).bucket_alloc;

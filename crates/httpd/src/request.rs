@@ -207,7 +207,7 @@ impl<'r> Request<'r> {
         unsafe { (*(*self.record().connection).local_addr).port }
     }
 
-    /// Tells a client that used another method which ones there are.
+    /// Sends the allowed methods to a client that used another one.
     pub fn allow(&mut self, methods: &[&str]) {
         let post = if methods.contains(&"POST") { 1 << ap::M_POST } else { 0 };
         // SAFETY: a good request; the numbers of methods are bits here. GET includes HEAD.

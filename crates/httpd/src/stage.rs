@@ -1,8 +1,8 @@
-//! How far a request has come, and how far a probe may go.
+//! The stage that a request has reached, and the stage at which a probe must stop.
 //!
-//! Hooks of ours run in every request, and recognise those that belong to a probe: they keep them out of the error log, and
-//! keep handlers and filters from running that would run a program or talk to the client. Of all other requests they keep
-//! the headers as they arrived, before any module changes them: a probe begins with the same ones.
+//! modoai's hooks run in every request and recognise those that belong to a probe: they keep them out of the error log,
+//! and keep handlers and filters from running that would run a program or write to the client. Of all other requests
+//! they save the headers as received, before any module changes them: a probe begins with the same ones.
 
 use std::ffi::{CStr, c_int};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::server::Server;
 use crate::table::Table;
 use crate::text;
 
-/// What is in our slot of a request.
+/// The content of modoai's slot of a request.
 #[derive(Clone, Copy)]
 enum Slot {
     /// The request is a probe.
@@ -33,7 +33,7 @@ const BEFORE_ALL: c_int = -1_000;
 struct Taken(ap::ap_logconf);
 // SAFETY: only read.
 unsafe impl Sync for Taken {}
-/// Nothing: what is denied to a probe is no error of anybody.
+/// Logs nothing: denying something to a probe is not an error.
 static SILENCE: Taken = Taken(ap::ap_logconf { module_levels: null_mut(), level: 0 });
 /// Everything.
 static ALL: Taken = Taken(ap::ap_logconf { module_levels: null_mut(), level: ap::APLOG_TRACE1.cast_signed() + 7 });
@@ -48,10 +48,10 @@ pub(crate) fn every_message() -> *const ap::ap_logconf {
     &raw const ALL.0
 }
 
-/// What the handler for files is called: by people, and by httpd itself.
+/// The names of the handler for files: in configurations, and in httpd itself.
 const FOR_FILES: [&[u8]; 2] = [b"default-handler", b""];
 
-/// Handlers that only lead to another URL: a rewritten one, or a variant.
+/// Handlers that only redirect to another URL: a rewritten one, or a variant.
 const POINTERS: [&[u8]; 2] = [b"redirect-handler", b"type-map"];
 
 /// Registers the hooks.
@@ -62,7 +62,7 @@ const POINTERS: [&[u8]; 2] = [b"redirect-handler", b"type-map"];
 pub(crate) unsafe fn register<M: Module>() {
     // SAFETY: the caller's word; the functions have the types wanted.
     unsafe {
-        // Each walk through the sections of the configuration sets a request's log anew.
+        // Each walk through the sections of the configuration sets a request's log again.
         let (first, last) = (ap::APR_HOOK_FIRST.cast_signed(), ap::APR_HOOK_LAST.cast_signed());
         ap::ap_hook_post_read_request(Some(arrive), null(), null(), BEFORE_ALL);
         ap::ap_hook_translate_name(Some(hush), null(), null(), first);
@@ -77,13 +77,13 @@ pub(crate) unsafe fn register<M: Module>() {
 pub struct Stage<'a>(pub(crate) &'a ap::request_rec);
 
 impl<'a> Stage<'a> {
-    /// The file that the URL leads to.
+    /// The file that the URL maps to.
     pub fn path(&self) -> Option<&'a Path> {
         // SAFETY: a C string of the request.
         unsafe { text::path(self.0.filename) }
     }
 
-    /// Whether there is a regular file.
+    /// Returns true if the file is a regular file.
     pub fn is_file(&self) -> bool {
         self.0.finfo.filetype == ap::apr_filetype_e_APR_REG
     }
@@ -117,9 +117,9 @@ impl<'a> Stage<'a> {
         all.map(|filter| unsafe { CStr::from_ptr((*filter.frec).name) })
     }
 
-    /// Whether `Options` lets files here include others, and run programs.
+    /// Returns true if `Options` allows files here to include others and to run programs.
     pub fn allows_includes(&self) -> bool {
-        // SAFETY: a question about a good request.
+        // SAFETY: the request is valid, and the call only reads it.
         let options = unsafe { ap::ap_allow_options(std::ptr::from_ref(self.0).cast_mut()) };
         options.cast_unsigned() & ap::OPT_INCLUDES != 0
     }
@@ -130,7 +130,8 @@ impl<'a> Stage<'a> {
         unsafe { Server::new(self.0.server) }
     }
 
-    /// Whether what runs next sends a file, or only leads to another URL. What a filter asks for within an answer is not.
+    /// Returns true if the next handler sends a file, or only redirects to another URL. Requests of a filter within a
+    /// response are not harmless.
     fn is_harmless<M: Module>(&self) -> bool {
         if !self.0.main.is_null() {
             return false;
@@ -152,7 +153,7 @@ impl<'a> Stage<'a> {
 ///
 /// The request is good, and what is captured lives as long.
 pub(crate) unsafe fn mark(request: *mut ap::request_rec, captured: *mut Captured) {
-    // SAFETY: the slot is ours.
+    // SAFETY: the slot belongs to this module.
     unsafe { put(request, Slot::Probe(captured)) }
 }
 
@@ -187,7 +188,7 @@ unsafe extern "C" fn arrive(request: *mut ap::request_rec) -> c_int {
 ///
 /// The request is good.
 unsafe fn put(request: *mut ap::request_rec, slot: Slot) {
-    // SAFETY: the slot is ours, and its content lives as long as the request.
+    // SAFETY: the slot belongs to this module, and its content lives as long as the request.
     unsafe {
         let kept = pool::copy((*request).pool, &[slot]);
         ap::ap_set_module_config((*request).request_config, module::raw(), kept.cast());
@@ -202,14 +203,14 @@ unsafe fn slot(request: *const ap::request_rec) -> Option<Slot> {
     unsafe { module::config((*request).request_config).cast::<Slot>().as_ref().copied() }
 }
 
-/// The request that a request within the server came from; of all others, the request itself.
+/// Returns the request that caused a request within the server; for all others, the request itself.
 ///
 /// # Safety
 ///
-/// The request is good.
+/// The request is valid.
 unsafe fn origin(request: *const ap::request_rec) -> *const ap::request_rec {
     let mut request = request;
-    // SAFETY: a request within the server knows the one it came from.
+    // SAFETY: a request within the server refers to the one that caused it.
     unsafe {
         loop {
             let from = if (*request).prev.is_null() { (*request).main } else { (*request).prev };
@@ -265,11 +266,11 @@ unsafe extern "C" fn stand_guard<M: Module>(request: *mut ap::request_rec) -> c_
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }
 
-/// What is captured of the probe that a request is, or is part of; null for all others.
+/// Returns the captured response of the probe that a request is, or is part of; null for all others.
 ///
 /// # Safety
 ///
-/// The request is good.
+/// The request is valid.
 pub(crate) unsafe fn captured_of(request: *const ap::request_rec) -> *mut Captured {
     // SAFETY: the caller's word.
     match unsafe { slot(origin(request)) } {
