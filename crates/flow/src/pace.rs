@@ -52,7 +52,7 @@ pub struct Processors {
     shared: Option<File>,
     /// The time at which this process last reported a reader.
     reported: AtomicU64,
-    /// The number of times that the processor time of a list's thread is charged.
+    /// The factor by which the measured processor time of a list's thread is multiplied.
     factor: u64,
     pressure: Mutex<Pressure>,
 }

@@ -1,11 +1,12 @@
-//! Areas that need a password, and who a request comes from.
+//! Checks passwords: areas that need one, and the user that a request is from.
 //!
-//! An area is a URL path and all below it, compared by decoded segments, so that no spelling of a URL leads around it.
-//! Where areas lie within each other the innermost alone decides. A [`Requester`] is what the credentials of a request
-//! open; the site's GET and the repository ask the same one, so a harvester sees exactly the records it could GET.
+//! An area is a URL path and all below it, compared by decoded segments, so that no spelling of a URL bypasses it.
+//! Where areas are nested, the innermost alone decides. A [`Requester`] is the set of areas that the credentials of a
+//! request open; the site's GET and the repository use the same one, so a harvester sees exactly the records it could
+//! GET.
 //!
-//! Credentials that were right are remembered for a few minutes (as a keyed hash, never as they are), because bcrypt is
-//! slow by design and a harvester sends them with every request. Wrong ones are not, so they cannot crowd others out.
+//! Correct credentials are remembered for a few minutes (as a keyed hash, never in plain text), because bcrypt is slow
+//! by design and a harvester sends them with every request. Wrong ones are not, so they cannot crowd others out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -25,13 +26,13 @@ use crate::origin::Shares;
 use crate::password_file::PasswordFile;
 use crate::settings::AreaSettings;
 
-/// How long right credentials are remembered; a change of the password file makes them forgotten at once.
+/// The time for which correct credentials are remembered; a change of the password file deletes them immediately.
 const REMEMBERED: Duration = Duration::from_secs(300);
 
-/// How many right credentials are remembered.
+/// The maximum number of correct credentials that are remembered.
 const MOST_REMEMBERED: usize = 4096;
 
-/// How long a request waits for others' passwords to be checked before it is told to come back later.
+/// The maximum time that a request waits for others' passwords to be checked before it is refused with Retry-After.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// All areas of a site.
@@ -41,14 +42,14 @@ pub struct Areas {
     files: Vec<Mutex<PasswordFile>>,
     remembered: Mutex<HashMap<[u8; 32], (Instant, Requester)>>,
     secret: [u8; 32],
-    /// Whoever tries passwords gets one processor core, and the rest goes on.
+    /// A client that tries passwords uses one processor core, and the others remain free.
     checks: Semaphore,
-    /// Of each address, one password is checked or waits for that at a time: however many one address sends, those of others
-    /// wait for no more than one of them.
+    /// For each address, one password is checked or waits for that at a time: regardless of the number one address
+    /// sends, those of others wait for no more than one of them.
     shares: Shares,
 }
 
-/// Who a request comes from: what its credentials open.
+/// The user of a request, and the areas that its credentials open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requester {
     user: Option<String>,
@@ -57,7 +58,7 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// Someone without credentials.
+    /// Returns a requester without credentials.
     pub fn anonymous() -> Self {
         Self::default()
     }
@@ -68,7 +69,7 @@ impl Requester {
     }
 }
 
-/// Why it is not known who a request comes from.
+/// The reason that the requester is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stranger {
     /// The credentials are wrong.
@@ -109,12 +110,12 @@ impl Areas {
         Self::open(&[]).expect("no file is read")
     }
 
-    /// Whether this requester may see everything.
+    /// Returns true if this requester may see everything.
     pub fn all_open_to(&self, requester: &Requester) -> bool {
         self.areas.iter().all(|area| area.is_open_to(requester))
     }
 
-    /// Which areas this requester may not see, by their numbers.
+    /// Returns the numbers of the areas that this requester may not see.
     pub(crate) fn closed_areas(&self, requester: &Requester) -> Vec<usize> {
         let closed = self.areas.iter().enumerate().filter(|(_, area)| !area.is_open_to(requester));
         closed.map(|(number, _)| number).collect()
@@ -126,12 +127,12 @@ impl Areas {
         Some(&area.challenge)
     }
 
-    /// What is asked of someone whose credentials are wrong everywhere.
+    /// Returns the challenge for a client whose credentials are wrong everywhere.
     pub(crate) fn challenge(&self) -> Option<&str> {
         self.areas.first().map(|area| area.challenge.as_str())
     }
 
-    /// Who a request comes from, that was sent from this address.
+    /// Identifies the requester of a request that was sent from this address.
     pub(crate) async fn identify(
         self: &Arc<Self>,
         address: IpAddr,
@@ -218,7 +219,7 @@ fn challenge(realm: &str) -> String {
     format!("Basic realm=\"{quoted}\", charset=\"UTF-8\"")
 }
 
-/// A name and password as they were sent; never logged, never kept.
+/// A name and password as sent; never logged, never stored.
 struct Credentials {
     user: String,
     password: Vec<u8>,

@@ -1,8 +1,8 @@
 //! Bodies of responses, and the writer through which a blocking thread fills one.
 //!
 //! A body that cannot be completed ends with an error, never with a clean end: hyper then drops the connection with the
-//! length or the last chunk missing, and the client knows. Memory per response is bounded by a few chunks; a slow
-//! client slows its writer down, and one that goes away makes it fail at once.
+//! length or the last chunk missing, and the client detects it. Memory per response is bounded by a few chunks; a slow
+//! client slows its writer down, and one that disconnects makes it fail immediately.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -33,7 +33,7 @@ pub(crate) enum Body {
     Stream(mpsc::Receiver<Part>),
 }
 
-/// What a writer sends. A channel that closes before the end was announced means that the writer failed.
+/// A message of a writer. A channel that closes before the end was announced means that the writer failed.
 #[derive(Debug)]
 pub(crate) enum Part {
     Chunk(Bytes),
@@ -97,8 +97,8 @@ impl Turn {
         Self { turns, permit }
     }
 
-    /// One that is waited for on the thread that needs it: where threads can run out, whoever waits for a thread must not
-    /// hold what the others are waiting for.
+    /// Returns a turn that is waited for on the thread that needs it: where threads can run out, a request that waits
+    /// for a thread must not hold what the others are waiting for.
     pub(crate) fn later(turns: Arc<Semaphore>) -> Self {
         Self { turns, permit: None }
     }
@@ -131,7 +131,7 @@ impl Writer {
         (Self { turn, start: Some(start), parts: None, buffer: Vec::new() }, started)
     }
 
-    /// Waits for a turn that was left for later. Fails if nobody wants the answer any more.
+    /// Waits for a turn that was left for later. Fails if the client has disconnected.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         self.turn.wait();
         if self.start.as_ref().is_some_and(oneshot::Sender::is_closed) { Err(gone()) } else { Ok(()) }

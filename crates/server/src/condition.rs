@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
-/// What conditions are judged by.
+/// The state of a file that conditions are compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Validators<'a> {
     /// A strong entity tag, quotes included.
@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
 }
 
 impl Validators<'_> {
-    /// Judges the conditions of a GET or HEAD in the order section 13.2.2 prescribes.
+    /// Evaluates the conditions of a GET or HEAD in the order that section 13.2.2 prescribes.
     pub(crate) fn judge(&self, headers: &HeaderMap) -> Outcome {
         let modified_after = |header| Some(self.modified? > date(headers, header)?);
         let is_expected = if headers.contains_key(IF_MATCH) {
@@ -44,7 +44,7 @@ impl Validators<'_> {
         }
     }
 
-    /// Whether a Range header counts: there is no If-Range, or it names exactly this state of the file.
+    /// Returns true if a Range header is valid: If-Range is missing, or contains exactly this state of the file.
     pub(crate) fn allow_range(&self, headers: &HeaderMap, now: SystemTime) -> bool {
         let Some(value) = headers.get(IF_RANGE) else { return true };
         if value.as_bytes() == self.etag.as_bytes() {
@@ -67,7 +67,7 @@ impl Validators<'_> {
     }
 }
 
-/// Whether a tag marked as weak counts as equal.
+/// The treatment of tags that are marked as weak: equal to strong ones or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strength {
     Strong,

@@ -46,8 +46,8 @@ const MAX_STREAMS: u32 = 100;
 /// The time between two checks of an HTTP/2 connection.
 const CHECK: Duration = Duration::from_secs(1);
 
-/// How long a closed connection may still send what is thrown away. Without this, a client that is sending would find
-/// its connection reset before it has read why.
+/// The time for which a closed connection may still send data, which is discarded. Without this, a client that is
+/// sending would find its connection reset before it has read why.
 const LINGER: Duration = Duration::from_secs(2);
 
 pub(crate) const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\n\
@@ -109,7 +109,7 @@ pub(crate) async fn converse(
     }
 }
 
-/// None if the client speaks plain HTTP, and has been told.
+/// Performs the TLS handshake. None if the client speaks plain HTTP, and has received an error response.
 async fn handshake(
     socket: TcpStream,
     tls: Arc<ServerConfig>,

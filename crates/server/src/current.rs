@@ -1,4 +1,4 @@
-//! What a running server can exchange when its configuration is read again.
+//! The parts of a running server that a reload of its configuration can exchange.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! Content encodings of the repository's answers: gzip, br and zstd, each only for those who ask for it.
+//! Content encodings of the repository's responses: gzip, br and zstd, each only for clients that accept it.
 //!
 //! Files of the site are never encoded: the repository promises a harvester their exact headers and bytes.
 
@@ -22,12 +22,13 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// What the Accept-Encoding header asks for. Among equals zstd comes first: it costs the least for its size.
+    /// Returns the preferred encoding of an Accept-Encoding header. Among equals zstd is preferred: it costs the least
+    /// for its size.
     pub(crate) fn asked_by(accepted: &str) -> Self {
         let asked = quality::list(accepted);
         let named = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
         let any = named("*");
-        // `*` is no sign of knowing the younger two.
+        // `*` does not mean that the client supports the younger two.
         let candidates = [
             (Self::Zstd, named("zstd")),
             (Self::Brotli, named("br")),
@@ -41,7 +42,7 @@ impl Encoding {
                 best = (encoding, quality);
             }
         }
-        // Whoever forbids everything gets plain bytes: an answer serves better than 406.
+        // A client that forbids all encodings gets plain bytes: a response is more useful than 406.
         best.0
     }
 

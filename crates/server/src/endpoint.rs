@@ -29,10 +29,10 @@ use crate::folder_host::FolderHost;
 use crate::handler::Handler;
 use crate::reply;
 
-/// How long a request for something else than a list waits for its turn before the harvester is asked to come back.
+/// The maximum time that a request other than a list waits for its turn before it is refused with Retry-After.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// When it is asked to come back.
+/// The refusal of such a request.
 const BUSY: Refusal = Refusal { seconds: 15, is_own: false, is_early: false };
 
 /// Answers a request to the repository, in the form that the path names, or else by what the client is.

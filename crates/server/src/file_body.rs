@@ -28,7 +28,7 @@ const CHUNK: u64 = 128 * 1024;
 #[derive(Debug)]
 pub(crate) struct FileBody {
     source: Arc<Source>,
-    /// What has not been sent.
+    /// The bytes that have not been sent.
     unsent: Range<u64>,
     next: Next,
 }
@@ -44,7 +44,7 @@ enum Next {
 struct Source {
     file: File,
     state: Fingerprint,
-    /// Where the last byte that is sent ends.
+    /// The offset after the last byte that is sent.
     end: u64,
 }
 
@@ -110,7 +110,7 @@ impl Source {
         }
         buffer.truncate(length);
         if at + length as u64 == self.end {
-            // Not the change time: a file that is replaced or removed keeps its bytes for those who have it open.
+            // Not the change time: a file that is replaced or removed keeps its bytes for processes that have it open.
             let now = folder::fingerprint_of(&self.file)?;
             if (now.size, now.modified) != (self.state.size, self.state.modified) {
                 return Err(io::Error::other("the file was modified while it was sent"));

@@ -48,7 +48,8 @@ impl Host for FolderHost<'_> {
     }
 
     fn sees(&self, item: &Item) -> io::Result<bool> {
-        // What is current holds nothing that the rules hide; and that a name which they hide now was deleted is no secret.
+        // A current catalogue contains nothing that the rules hide. The deletion of a name that they hide now is not
+        // secret.
         let hides_nothing = self.health == Health::Current || item.deleted;
         if hides_nothing && self.sees_all() {
             return Ok(true);

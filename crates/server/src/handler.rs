@@ -33,7 +33,7 @@ const MAX_TARGET: usize = 32 * 1024;
 /// Answers at the same time besides lists, those included that only wait for a slow client. Each holds a thread.
 const MAX_ANSWERS: usize = 256;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct Handler {
     pub(crate) served: Served,
     pub(crate) base_path: String,
@@ -42,12 +42,12 @@ pub(crate) struct Handler {
     log: Option<Arc<Logger>>,
     /// Pages of lists.
     pub(crate) lists: Lists,
-    /// Who computes another answer has one of these.
+    /// The permits to compute a response other than a list; each computation holds one.
     pub(crate) turns: Arc<Semaphore>,
-    /// Who has another answer under way has one of these.
+    /// The permits for responses other than lists; each response in progress holds one.
     pub(crate) answers: Arc<Semaphore>,
     trusted_proxies: Vec<Network>,
-    /// How long a form may take to arrive.
+    /// The timeout for receiving a form.
     pub(crate) form_timeout: Duration,
 }
 
@@ -130,7 +130,7 @@ impl Handler {
         let requester = match (areas.identify(address, request.headers()).await, form) {
             (Ok(requester), _) => requester,
             (Err(Stranger::Busy), _) => return reply::come_back("Too many logins in progress. Retry later.", 10),
-            // Whoever shows wrong credentials must not take a shortened list for the whole one.
+            // A client with wrong credentials must not mistake a shortened list for the whole one.
             (Err(Stranger::Wrong), Some(_)) => {
                 return reply::unauthorized(areas.challenge().unwrap_or_default());
             }
@@ -181,8 +181,8 @@ impl Handler {
         spawn_blocking(look).await.unwrap_or_else(|_| reply::fault())
     }
 
-    /// The path within the site. A proxy may forward the path of the public URL, or remove it. A path that exists as it is
-    /// does not have it in front.
+    /// Returns the path within the site. A proxy may forward the path of the public URL, or remove it. A path that
+    /// exists unchanged does not have it in front.
     async fn within_site(&self, path: &str) -> String {
         let prefix = self.public_path.trim_matches('/');
         let rest =
@@ -223,7 +223,7 @@ fn without_empty_segments(path: &str) -> String {
     path.split_inclusive('/').filter(|segment| *segment != "/").collect()
 }
 
-/// Which part of the server a path belongs to.
+/// The part of the server that a path belongs to.
 enum Place {
     /// The repository.
     Base(Target),

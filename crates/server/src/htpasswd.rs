@@ -1,7 +1,7 @@
-//! Password files as Apache's `htpasswd` writes them.
+//! Reads password files as Apache's `htpasswd` writes them.
 //!
-//! Understood are bcrypt, `$apr1$` and `{SHA}`. Anything else (plain text, DES crypt, SHA-2 crypt) is refused when the
-//! file is read, with its line, because a user who can never log in is a riddle that nobody should have to solve.
+//! Supported are bcrypt, `$apr1$` and `{SHA}`. Anything else (plain text, DES crypt, SHA-2 crypt) is refused when the
+//! file is read, with its line; otherwise a user could never log in, and the reason would be hard to find.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,11 +22,12 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Users {
     hashes: HashMap<String, Hash>,
-    /// What each check costs, whoever the user is.
+    /// The work of each check, which is the same for all users.
     price: Price,
 }
 
-/// The work that a check of a password takes, as far as it counts: an `{SHA}` hash is free beside these two.
+/// The work that a check of a password takes, as far as it counts: an `{SHA}` hash costs nothing compared with these
+/// two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Price {
     apr1: bool,
@@ -34,25 +35,25 @@ struct Price {
     bcrypt: Option<u32>,
 }
 
-/// Why a password file cannot be used.
+/// The reason that a password file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum HtpasswdError {
     /// It cannot be read.
     #[error("failed to read the password file {path}")]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A line is not what `htpasswd` writes.
     #[error("{path}, line {line}: {problem}")]
     Line {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem in the line.
         problem: &'static str,
     },
 }
@@ -86,9 +87,10 @@ impl Users {
         Ok(users)
     }
 
-    /// Whether this is the user's password. May take as long as bcrypt likes: not for async threads.
+    /// Returns true if this is the user's password. May take as long as bcrypt needs: not for async threads.
     ///
-    /// Every check takes the time of the most expensive user of the file, so that the time does not say whether a user exists.
+    /// Every check takes the time of the most expensive user of the file, so that the time does not reveal whether a
+    /// user exists.
     pub(crate) fn verify(&self, user: &str, password: &[u8]) -> bool {
         let hash = self.hashes.get(user);
         let is_right = hash.is_some_and(|hash| hash.verify(password));
@@ -102,8 +104,9 @@ impl Users {
         is_right
     }
 
-    /// What is missing from a check at this price to that of the file: whether an `$apr1$` hash, and bcrypt hashes of which
-    /// costs. Costs n, n, n + 1, … m - 1 together are as much work as one of cost m.
+    /// Returns the work that a check at this price lacks compared with that of the file: whether an `$apr1$` hash is
+    /// missing, and the costs of the missing bcrypt hashes. Costs n, n, n + 1, … m - 1 together are as much work as one
+    /// of cost m.
     fn rest(&self, paid: Price) -> (bool, std::ops::Range<u32>) {
         let costs = match (paid.bcrypt, self.price.bcrypt) {
             (_, None) => 0..0,

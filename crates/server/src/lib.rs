@@ -62,41 +62,41 @@ pub use tls::{Certificate, TlsError};
 /// Path of the health check, which load balancers ask.
 pub const HEALTH_PATH: &str = "/healthz";
 
-/// Lists that may be under way at the same time, if the settings say nothing. Most of them wait for their clients; each holds
-/// a thread.
+/// The maximum number of lists in progress, if the settings contain none. Most of them wait for their clients; each
+/// holds a thread.
 pub const LISTS_AT_ONCE: usize = 256;
 
 /// Connections that may wait to be accepted. With fewer, a burst makes clients wait a second before they try again.
 const BACKLOG: u32 = 4096;
 
-/// How far the catalogue can be relied on.
+/// The state of the catalogue compared with the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
     /// It has been compared with the site, by the rules the server was started with, and is kept equal to it.
     Current,
-    /// It is from before the server was started; the comparison is under way.
+    /// It is from before the server was started; the comparison is in progress.
     Behind,
     /// It is being filled for the first time.
     Filling,
-    /// The site cannot be believed at the moment, for this reason.
+    /// The site is in an unreliable state, for this reason.
     Suspended(String),
 }
 
-/// What a server serves.
+/// The site, the repository and the rules that a server serves.
 #[derive(Clone)]
 pub struct Served {
-    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved. None for a catalogue of records,
-    /// or of a site that somebody else serves.
+    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved. None for a catalogue of records, or
+    /// of a crawled site that another server publishes.
     pub site: Option<Arc<Site>>,
-    /// What a crawl has kept of a site that somebody else serves.
+    /// The documents that a crawl has stored of a site that another server publishes.
     pub shelf: Option<Arc<Shelf>>,
     /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
     pub repository: Current<Repository>,
-    /// What needs a password.
+    /// The areas that need a password.
     pub areas: Current<Areas>,
-    /// How much each harvester may take.
+    /// The limits of each harvester.
     pub flow: Arc<Flow>,
-    /// How things are at the moment; asked on a blocking thread, with every request.
+    /// Returns the present state of the catalogue; called on a blocking thread, with every request.
     pub health: Arc<dyn Fn() -> Health + Send + Sync>,
 }
 

@@ -22,7 +22,7 @@ use crate::origin::Shares;
 use crate::settings::ServerSettings;
 use crate::tls::Certificate;
 
-/// Connections that are being told that there are too many.
+/// The maximum number of connections that are being refused because too many are open.
 const MAX_REFUSALS: usize = 64;
 
 /// Pause when the system has no more sockets to give.

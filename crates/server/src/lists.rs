@@ -1,8 +1,8 @@
-//! Pages of lists: who gets one now, and the threads on which they are made.
+//! Decides which requests for pages of lists run now, and provides the threads on which pages are generated.
 //!
-//! A list is the one thing here that can take a while, and the one thing that nobody is waiting for in front of a
-//! screen. So lists have threads of their own, on which they pause while somebody looks at the site; those who find no
-//! room wait a moment, and are then told when to come back.
+//! A list is the only response that can take long, and the client that waits for it is a program. So lists have
+//! separate threads, on which they pause while visitors use the site. A request that finds no room waits a moment, and
+//! is then refused with Retry-After.
 
 use std::io;
 use std::sync::Arc;
@@ -15,25 +15,26 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// How long a request waits for room before the harvester is asked to come back. Most lists take less.
+/// The maximum time that a request waits for room before it is refused with Retry-After. Most lists take less.
 const HOLD: Duration = Duration::from_secs(2);
 
-/// The delay of a refusal if the request came too early: a client that ignores Retry-After sends at most ten
-/// requests per second on each connection.
+/// The delay of a refusal if the request was too early: a client that ignores Retry-After sends at most ten requests
+/// per second on each connection.
 const EARLY: Duration = Duration::from_millis(100);
 
-/// How many wait for room at the same time; the next ones are asked to come back at once.
+/// The maximum number of requests that wait for room; further ones are refused immediately.
 const MOST_WAITING: usize = 512;
 
-/// Threads for lists. More may be under way than there is room for, where promises are kept.
+/// The maximum number of threads for lists. More lists than `lists_at_once` may be in progress to admit clients that
+/// have waited.
 const MOST_THREADS: usize = 600;
 
 /// A thread without work is kept for a while.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// Lists under way.
+/// The lists in progress.
 pub(crate) struct Lists {
-    /// Who computes a page has one of these.
+    /// The permits to compute a page; each computation holds one.
     pub(crate) turns: Arc<Semaphore>,
     waiting: Semaphore,
     ended: Arc<Notify>,
@@ -96,7 +97,7 @@ impl Lists {
 impl Drop for Lists {
     fn drop(&mut self) {
         if let Some(threads) = self.threads.take() {
-            // Nothing may block where this happens; what still runs has nobody to send to.
+            // Nothing may block where this happens, and threads that still run have no client to send to.
             threads.shutdown_background();
         }
     }

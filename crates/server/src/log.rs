@@ -35,7 +35,7 @@ const UNSAFE: &AsciiSet = &CONTROLS.add(b'"').add(b'\\');
 #[derive(Debug)]
 pub(crate) struct Logger {
     format: LogFormat,
-    /// The log of the program, if there is no file.
+    /// The file; None for the log of the program.
     file: Option<Mutex<LogFile>>,
 }
 
@@ -96,9 +96,9 @@ impl Entry {
         }
     }
 
-    /// Adds who it was and what came of it.
+    /// Adds the user and the status of the response.
     pub(crate) fn answered(self, status: StatusCode, user: Option<&str>) -> Self {
-        // The user stands in a field without quotes.
+        // The user is written in a field without quotes.
         let user = user.map(|user| safe(user.as_bytes()).replace(' ', "%20")).filter(|user| !user.is_empty());
         Self { status, user: user.unwrap_or(self.user), ..self }
     }
@@ -192,8 +192,8 @@ impl hyper::body::Body for Logged {
         frame
     }
 
-    /// With HTTP/2, a body that has sent something ends only when it is asked for more: that is when the client has room
-    /// for it, and has taken the last frame.
+    /// With HTTP/2, a body that has sent something ends only when more is requested from it: that is when the client
+    /// has room for it, and has taken the last frame.
     fn is_end_stream(&self) -> bool {
         self.body.is_end_stream() && !self.has_sent
     }

@@ -1,4 +1,4 @@
-//! Where a request comes from, also if a proxy stands in front, and which requests come from the same place.
+//! Determines the client address of a request, also behind a proxy, and which requests are from the same network.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,8 +10,8 @@ use tokio::sync::Semaphore;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of the one who asks. Each proxy adds at the end whom it got a request from; what is further to the left
-/// than the last who is not trusted, anybody could have written there.
+/// Returns the address of the client. Each proxy appends the address that it received a request from; any client could
+/// have written entries to the left of the last untrusted one.
 pub(crate) fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut found = peer;
@@ -36,11 +36,11 @@ pub(crate) struct Shares {
     taken: Mutex<Taken>,
 }
 
-/// The shares of which something is taken, and some of which nothing is any more.
+/// The shares in use, and some that are no longer in use.
 #[derive(Debug, Default)]
 struct Taken {
     shares: HashMap<Network, Arc<Semaphore>>,
-    /// With so many of them, those that are not needed any more are removed.
+    /// The number of shares at which those that are no longer needed are removed.
     tidy_at: usize,
 }
 
@@ -54,7 +54,7 @@ impl Shares {
         let network = Network::of(address, if address.to_canonical().is_ipv4() { 32 } else { 56 });
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.shares.len() >= taken.tidy_at {
-            // Whoever has a part of a share, or waits for one, has a handle on it.
+            // A request that holds a part of a share, or waits for one, has a handle on it.
             taken.shares.retain(|_, share| Arc::strong_count(share) > 1);
             taken.tidy_at = (2 * taken.shares.len()).max(64);
         }

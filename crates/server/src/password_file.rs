@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::htpasswd::{HtpasswdError, Users};
 
-/// How often a file is looked at for changes.
+/// The interval at which a file is checked for changes.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A password file and its state when it was last read.
@@ -64,7 +64,7 @@ impl PasswordFile {
                 tracing::info!(path = %self.path.display(), "reloaded the password file");
                 self.users = Arc::new(users);
             }
-            // Someone is editing it: the users of before stay until the file is whole again.
+            // The file is being edited: the previous users stay until it is complete again.
             Err(error @ HtpasswdError::Line { .. }) => tracing::error!("{error}; keeping the previous users"),
             Err(error) => {
                 tracing::error!("{error}; all logins are refused");

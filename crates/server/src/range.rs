@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// What a Range header asks of a file.
+/// The bytes that a Range header requests of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// No range that is honoured: everything.
@@ -16,7 +16,7 @@ pub(crate) enum Asked {
     Unsatisfiable,
 }
 
-/// Judges the value of a Range header for a file of this size.
+/// Evaluates the value of a Range header for a file of this size.
 pub(crate) fn parse(value: &str, size: u64) -> Asked {
     let Some((unit, spec)) = value.split_once('=') else { return Asked::Whole };
     let Some((first, last)) = spec.trim().split_once('-') else { return Asked::Whole };

@@ -15,7 +15,7 @@ pub(crate) fn of<V: AsRef<str>>(headers: &[(&'static CStr, V)], body: Body) -> R
     let mut response = Response::new(body);
     let mut insert = |name: &CStr, value: &str| {
         let value = HeaderValue::from_str(value);
-        // Both are ours; a test reads them back from every kind of response.
+        // Both are modoai's headers; a test reads them back from every kind of response.
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.to_bytes()), value) {
             response.headers_mut().insert(name, value);
         }
@@ -41,7 +41,7 @@ fn with_sentence(
     response
 }
 
-/// What the repository says instead of a response.
+/// Returns the response for an error of the repository.
 pub(crate) fn error(error: &ErrorResponse) -> Response<Body> {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     with_sentence(status, &error.sentence, error.headers())
@@ -52,7 +52,8 @@ pub(crate) fn schema(text: &'static str) -> Response<Body> {
     of(&[(c"Content-Type", "application/xml; charset=UTF-8")], Body::Whole(text.into()))
 }
 
-/// Adds a header. A value that no header can carry is a fault of ours, and the response becomes one.
+/// Adds a header. A value that no header can carry is a bug in modoai, and the response becomes an internal server
+/// error.
 pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) -> Response<Body> {
     match HeaderValue::from_bytes(value.as_bytes()) {
         Ok(value) => {
@@ -66,7 +67,7 @@ pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) 
     }
 }
 
-/// What HEAD gets: the same, without the bytes.
+/// Returns the response to HEAD: the same, without the bytes.
 pub(crate) fn without_body(mut response: Response<Body>) -> Response<Body> {
     if let Body::Whole(bytes) = std::mem::replace(response.body_mut(), Body::Empty) {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));

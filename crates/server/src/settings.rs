@@ -9,7 +9,7 @@ use modoai_flow::settings::networks;
 use modoai_repository::settings::{Setting, apply_defaults, load, value};
 use modoai_repository::site::name;
 
-/// How the server listens, and how patient it is.
+/// The addresses, timeouts and limits of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSettings {
     /// Address and port.
@@ -28,15 +28,15 @@ pub struct ServerSettings {
     pub max_connections: usize,
     /// Connections of one address at the same time; 0 for half of all.
     pub max_connections_per_address: usize,
-    /// Patience with the head of a request.
+    /// The timeout for the head of a request.
     pub header_timeout: Duration,
-    /// Patience with a client that takes or gives no byte.
+    /// The timeout for a client that takes or sends no byte.
     pub stall_timeout: Duration,
-    /// Patience with requests in flight when the server is told to stop.
+    /// The time that requests in progress get when the server is stopped.
     pub grace: Duration,
     /// Answers of the repository computed at the same time; 0 for as many as suit the machine.
     pub workers: usize,
-    /// Where requests are logged.
+    /// The destination of the access log.
     pub access_log: AccessLog,
     /// The format of all log lines.
     pub log_format: LogFormat,
@@ -71,15 +71,15 @@ pub struct AreaSettings {
     pub path: String,
     /// The password file.
     pub htpasswd: PathBuf,
-    /// What the browser shows when it asks for the password.
+    /// The text that the browser shows when it prompts for the password.
     pub realm: String,
-    /// Who of the password file may enter; empty for all of them.
+    /// The users of the password file that have access; empty for all of them.
     pub users: Vec<String>,
 }
 
 impl ServerSettings {
-    /// The public URL of the site, with a slash at the end, for a server that listens at `address`. Never taken from a
-    /// request: whoever sends one could make the repository hand out foreign identifiers.
+    /// Returns the public URL of the site, with a slash at the end, for a server that listens at `address`. Never taken
+    /// from a request: a client could otherwise make the repository issue foreign identifiers.
     pub fn site_url(&self, address: SocketAddr) -> String {
         match &self.url {
             Some(url) => url.clone(),
@@ -108,7 +108,7 @@ impl ServerSettings {
         self.area.iter().map(|area| area.htpasswd.as_path()).chain(key).chain(log)
     }
 
-    /// How many connections one address may have at the same time.
+    /// Returns the maximum number of connections that one address may have at the same time.
     pub(crate) fn connections_of_one_address(&self) -> usize {
         match self.max_connections_per_address {
             0 => self.max_connections.div_ceil(2),
@@ -116,8 +116,8 @@ impl ServerSettings {
         }
     }
 
-    /// How many answers of the repository are computed at the same time. They wait for the disk as much as for the
-    /// processor, hence two per core.
+    /// Returns the number of responses of the repository that are computed at the same time. They wait for the disk as
+    /// much as for the processor, hence two per core.
     pub fn worker_count(&self) -> usize {
         match self.workers {
             0 => std::thread::available_parallelism().map_or(4, |cores| (2 * cores.get()).max(4)),

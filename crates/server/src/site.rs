@@ -1,12 +1,12 @@
-//! The site itself: GET and HEAD of files.
+//! Serves the site itself: GET and HEAD of files.
 //!
 //! 1. a path in an area that is closed to the requester: 401, whether there is a file or not;
-//! 2. nothing there, or nothing that is shown: 404;
+//! 2. no file, or a hidden one: 404;
 //! 3. a folder without the slash: 301 to itself with one; with it: its index file, which is named in Content-Location
 //!    because that is the URL the repository lists it under;
 //! 4. conditions: 412 or 304;
 //! 5. a range of a GET: 206 or 416;
-//! 6. the file, with exactly the headers of its [`Representation`]: they are what the repository tells harvesters.
+//! 6. the file, with exactly the headers of its [`Representation`]: they are those that the repository reports.
 //!
 //! Everything here blocks and runs on blocking threads.
 
@@ -27,7 +27,7 @@ use crate::condition::{Outcome, Validators};
 use crate::range::{self, Asked};
 use crate::{file_body, reply};
 
-/// A file that is being rewritten is opened anew so many times before the client is asked to come back.
+/// The number of times that a file which is being rewritten is opened before the client is refused with Retry-After.
 const TRIES: usize = 3;
 
 /// A GET or HEAD of something on the site.
@@ -78,7 +78,7 @@ impl Visit<'_> {
     }
 
     fn send_index(&self, file: &str, representation: Representation) -> io::Result<Response<Body>> {
-        // The file may be an area of its own within an open folder.
+        // The file may be a separate area within an open folder.
         let segments = name::decode(file).unwrap_or_default();
         if let Some(challenge) = self.areas.closed_to(self.requester, &segments) {
             return Ok(reply::unauthorized(challenge));

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A socket with a deadline that starts anew with every write that gets through.
+/// A socket with a deadline that restarts with every successful write.
 #[derive(Debug)]
 pub(crate) struct Stall {
     socket: TcpStream,

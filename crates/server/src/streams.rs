@@ -25,7 +25,7 @@ struct State {
     idle_since: Instant,
 }
 
-/// What a connection has done lately.
+/// The recent activity of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
     /// It has requests, and the client takes what is sent.
@@ -71,7 +71,7 @@ impl Streams {
 pub(crate) struct Stream {
     streams: Arc<Streams>,
     number: u64,
-    /// What the request keeps others from having.
+    /// The permits that the request holds until it ends.
     permits: Option<[Option<OwnedSemaphorePermit>; 2]>,
 }
 
