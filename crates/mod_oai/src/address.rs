@@ -9,14 +9,14 @@ use crate::Oai;
 pub(crate) struct Address(String);
 
 impl Address {
-    /// Of the server that a request came to, by the scheme and port it came by.
+    /// Returns the address of the server that received a request, with the scheme and port of the request.
     pub(crate) fn of(request: &Request<'_>) -> Self {
         let server = request.server();
         let port = server.own_port().unwrap_or_else(|| request.local_port());
         Self::given(&server).unwrap_or_else(|| Self::made(&server, request.scheme(), port, request.default_port()))
     }
 
-    /// Of a server that nobody has asked yet.
+    /// Returns the address of a server that has not received a request yet.
     pub(crate) fn of_server(server: &Server<'_>) -> Self {
         let port = server.port();
         let (scheme, default) = if port == 443 { ("https", 443) } else { ("http", 80) };
@@ -47,7 +47,7 @@ impl Address {
         self.0.split(':').next().unwrap_or_default()
     }
 
-    /// What a client puts into its Host header.
+    /// Returns the value of a client's Host header.
     pub(crate) fn authority(&self) -> &str {
         self.0.split('/').nth(2).unwrap_or_default()
     }

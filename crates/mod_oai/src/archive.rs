@@ -1,8 +1,9 @@
-//! A catalogue of documents or records that is served without a site: `OAICatalogue`.
+//! Serves a catalogue of documents or records without a site: `OAICatalogue`.
 //!
-//! `modoai import` or `modoai harvest` write it, with rights of their own, also while httpd runs. Children only read: they
-//! open it when it is first asked for, change nothing in it, and make nothing beside it; what they keep themselves, budgets
-//! and log, is in `OAIIndexDir`. A catalogue that is not there, or closed to them, is tried again with every request.
+//! `modoai import` or `modoai harvest` write the catalogue as a different user, also while httpd runs. Children only
+//! read: they open it on the first request, change nothing in it, and create no files next to it; their own data,
+//! budgets and log, is in `OAIIndexDir`. A catalogue that is missing or not readable is opened again with every
+//! request.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,12 +26,12 @@ use crate::house::{self, lock};
 use crate::repositories::Repositories;
 use crate::roots;
 
-/// Where `OAIIndexDir` has what is kept for catalogues. Folders of servers have a port in their names.
+/// The directory in `OAIIndexDir` for data about catalogues. Folders of servers have a port in their names.
 const FOLDER: &str = "archives";
 
-/// What is open for a catalogue.
+/// The open state of a catalogue.
 pub(crate) struct Archive {
-    /// How much each harvester may take.
+    /// The limits of each harvester.
     pub(crate) flow: Arc<Flow>,
     location: Location,
     catalogue: Arc<dyn Catalogue>,
@@ -43,7 +44,7 @@ pub(crate) struct Archive {
 pub(crate) struct Slot {
     config: Arc<CatalogueConfig>,
     opened: Option<Arc<Archive>>,
-    /// What was last said about it in the error log: it would be said with every request.
+    /// The last message about it in the error log, which would otherwise be repeated with every request.
     said: Option<String>,
 }
 
@@ -112,7 +113,8 @@ pub(crate) fn of(
     let archives = &server.config::<Oai>().door.archives;
     let is_it = |slot: &Slot| Arc::ptr_eq(&slot.config, config) || slot.config == *config;
     let known = lock(archives).iter().find(|slot| is_it(slot)).and_then(|slot| slot.opened.clone());
-    // Nobody waits for a disk that somebody else waits for. Whoever puts another file in its place means that one.
+    // Opened without a lock, so that a slow disk delays only requests for this catalogue. If the file was replaced, the
+    // new one is opened.
     let open = || Archive::open(server, config).map(Arc::new);
     let archive = known.filter(|archive| archive.catalogue.is_in_place()).map_or_else(open, Ok);
     let visited = archive.and_then(|archive| archive.repository(base_url).map(|repository| (archive, repository)));
@@ -142,7 +144,8 @@ impl Archive {
         let All { settings, flow, .. } = server.config::<Oai>().settings_of(server, config);
         let catalogue = catalogue::open(&location, Access::Read)?;
         let folder = folder(server, &location);
-        // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
+        // Without it budgets hold for each child alone, and nothing is logged; both are reported where they are
+        // detected.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
         let settings = house::with_temporary_directory(settings, &folder);
         let processors = server.config::<Oai>().processors();
@@ -171,7 +174,8 @@ impl Archive {
     }
 }
 
-/// Where budgets and log of a catalogue are kept: in one place, however many servers have it.
+/// Returns the directory for budgets and log of a catalogue: one directory, regardless of the number of servers that
+/// have it.
 fn folder(server: &Server<'_>, location: &Location) -> PathBuf {
     let place = location.place();
     let name = house::plain(&place.file_name().unwrap_or_default().to_string_lossy());

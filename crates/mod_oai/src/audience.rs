@@ -37,7 +37,7 @@ pub(crate) struct Requester<'r> {
     attributes: Vec<(String, Vec<u8>)>,
     /// The user that httpd authenticated for the request to the repository.
     user: Option<Vec<u8>>,
-    /// Askers with part of the attributes, by their names.
+    /// Requesters with part of the attributes, by the names of these.
     partial: RefCell<HashMap<Vec<String>, Asker<'r>>>,
     /// The attributes that the last item of a directory required. Other items of the directory mostly require the same.
     needed: RefCell<HashMap<String, Vec<String>>>,

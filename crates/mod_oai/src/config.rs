@@ -1,4 +1,4 @@
-//! What the directives amount to.
+//! The configuration that results from the directives.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(crate) struct ServerConfig {
     pub(crate) site_url: Option<String>,
     /// `OAITraffic`.
     pub(crate) traffic: Option<bool>,
-    /// `OAIRoot` and `Alias`: URL paths as they are written, and where they lead.
+    /// `OAIRoot` and `Alias`: URL paths as written, and the directories that they map to.
     pub(crate) places: Vec<(String, PathBuf)>,
     /// The last `UserDir` that says where.
     pub(crate) user_dir: Option<Vec<String>>,
@@ -42,11 +42,11 @@ pub(crate) struct ServerConfig {
     pub(crate) endpoints: Vec<String>,
     /// `OAICatalogue`: the section that has it, or none for all of them, and the location.
     pub(crate) catalogues: Vec<(Option<String>, Location)>,
-    /// Sections with settings of their own, and the directive that says so.
+    /// Sections with their own settings, and the directive that sets them.
     pub(crate) settings_in: Vec<(String, &'static str)>,
     /// Filters that run a program: `ExtFilterDefine`, `LuaOutputFilter`.
     pub(crate) program_filters: Vec<CString>,
-    /// What a child has opened for this server.
+    /// The state that a child has opened for this server.
     pub(crate) door: Door,
     /// The processors, which all servers share.
     pub(crate) processors: OnceLock<Arc<Processors>>,
@@ -81,7 +81,8 @@ impl ServerConfig {
         }
     }
 
-    /// What lists of this server share the processors by. Without a parent that prepared it, it is this process's own.
+    /// Returns the state by which lists of this server share the processors. If no parent prepared it, it belongs to
+    /// this process alone.
     pub(crate) fn processors(&self) -> Arc<Processors> {
         self.processors.get_or_init(Arc::default).clone()
     }
@@ -160,7 +161,7 @@ impl ServerConfig {
         self.engine.unwrap_or(true)
     }
 
-    /// Whether the site of this server has a repository: at some URL that is not a catalogue's.
+    /// Returns true if the site of this server has a repository: at some URL that is not a catalogue's.
     pub(crate) fn is_on(&self) -> bool {
         self.is_enabled() && self.endpoints.iter().any(|endpoint| !self.has_catalogue_at(endpoint))
     }
@@ -170,7 +171,7 @@ impl ServerConfig {
         self.settings_in.iter().find(|(section, _)| !self.has_catalogue_at(section))
     }
 
-    /// Whether a section has a catalogue, or one that it is within.
+    /// Returns true if a section, or one that contains it, has a catalogue.
     fn has_catalogue_at(&self, path: &str) -> bool {
         self.catalogues.iter().any(|(section, _)| match section.as_deref().map(|at| at.trim_end_matches('/')) {
             None => true,
@@ -184,7 +185,7 @@ impl ServerConfig {
 pub(crate) struct CatalogueConfig {
     /// `OAICatalogue`.
     pub(crate) location: Option<Location>,
-    /// The section that it stands in.
+    /// The section that contains it.
     pub(crate) section: Option<String>,
     /// Values for the tables of settings, in the order of their directives.
     assigned: Vec<(&'static str, Value)>,
@@ -206,7 +207,7 @@ impl CatalogueConfig {
     }
 }
 
-/// What the tables of settings amount to.
+/// The configuration that results from the tables of settings.
 #[derive(Default)]
 pub(crate) struct All {
     pub(crate) settings: Settings,
@@ -231,15 +232,15 @@ pub(crate) struct DirectoryConfig {
     pub(crate) index_ignore: Option<Arc<Vec<CString>>>,
     /// `IndexIgnoreReset`.
     pub(crate) index_ignore_reset: bool,
-    /// Whether a request for something here makes mod_ssl begin its talk with the client anew.
+    /// True if a request for something here makes mod_ssl renegotiate with the client.
     pub(crate) asks_for_certificate: bool,
     /// Filters that run a program and are defined here: `LuaOutputFilter`.
     pub(crate) program_filters: Option<Arc<Vec<CString>>>,
     /// Media types that `Action` hands to a script.
     pub(crate) actions: Option<Arc<Vec<String>>>,
-    /// Whether `SetHandler` makes the repository answer here.
+    /// True if `SetHandler` makes the repository respond here.
     pub(crate) is_repository: Option<bool>,
-    /// What is served here instead of the site.
+    /// The catalogue that is served here instead of the site.
     pub(crate) catalogue: Option<Arc<CatalogueConfig>>,
 }
 

@@ -1,6 +1,7 @@
-//! What the indexer asks httpd about a file: which media type it has, whether its URL leads to it at all, and whether
-//! everybody may have it. The last is no permission: it only tells what was public once, and when that changed, so that a
-//! harvester learns of a page that was closed, redirected or opened although its file is the same.
+//! Determines through httpd the media type of a file, whether its URL maps to it, and whether it is public.
+//!
+//! The last does not decide access: it only records what was public, and when that changed, so that a harvester is
+//! notified of a page that was closed, redirected or opened although its file is unchanged.
 
 use std::borrow::Cow;
 use std::io;
@@ -14,11 +15,11 @@ use modoai_repository::site::walk::Met;
 
 use crate::house::lock;
 
-/// What a file without a media type is put down as. httpd sends no Content-Type for it, and that is what a client takes
-/// it for then.
+/// The media type recorded for a file without one. httpd sends no Content-Type for it, and clients then assume this
+/// type.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// httpd, asked by a stranger.
+/// Probes httpd as an anonymous client.
 pub(crate) struct HttpdDescriber(Mutex<Stranger<'static>>);
 
 impl HttpdDescriber {
@@ -38,7 +39,7 @@ impl Describer for HttpdDescriber {
         let mut probe = asker.get(&format!("/{}", met.name));
         let is_public = match probe.verdict() {
             Verdict::Untouched => Some(true),
-            // A trouble that passes, such as a want of descriptors or a service that is down, says nothing.
+            // A temporary problem, such as missing descriptors or a stopped service, gives no information.
             Verdict::Failed(_) | Verdict::Refused(0 | 408 | 429 | 500..) => None,
             Verdict::Refused(_) | Verdict::Otherwise => Some(false),
         };

@@ -1,7 +1,7 @@
 //! The directives, one row each.
 //!
-//! Those that stand for settings of the repository say in [`STANDS_FOR`] which, so that the standalone server and the
-//! module share every parser, default and message. Below our own stand those of other modules that are only observed.
+//! [`STANDS_FOR`] maps directives to settings of the repository, so that the standalone server and the module share
+//! every parser, default and message. Below modoai's directives are those of other modules that are only observed.
 
 use std::ffi::{CStr, CString};
 use std::path::Path;
@@ -15,7 +15,7 @@ use toml::{Table, Value};
 
 use crate::{Oai, roots};
 
-/// Handlers that are ours: the present name and the historic one.
+/// The handlers of this module: the present name and the historic one.
 pub(crate) const HANDLERS: [&[u8]; 2] = [b"oai-handler", b"modoai-handler"];
 
 type Arguments<'a> = &'a [&'a str];
@@ -29,7 +29,7 @@ const fn own(
     Directive { name, place: Place::Server, help, does: Does::Set(set) }
 }
 
-/// Of a repository: in a section with `OAICatalogue`, of the one that is there.
+/// Returns a directive of a repository: in a section with `OAICatalogue`, of the repository there.
 const fn local(
     name: &'static CStr,
     help: &'static CStr,
@@ -107,7 +107,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     observed(c"Action", c"mod_actions.c", action),
 ];
 
-/// Which settings of the repository a directive stands for.
+/// The settings of the repository that a directive sets.
 const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIRepositoryName", &["repository_name"]),
     ("OAIAdminEmail", &["admin_email"]),
@@ -148,7 +148,7 @@ fn assign(setting: &mut Setting<'_, Oai>, value: &Value) -> Taken {
     assign_each(setting, std::slice::from_ref(value))
 }
 
-/// Notes a value for each setting that the directive stands for; if there are fewer values, the first again.
+/// Notes a value for each setting that the directive sets; if there are fewer values, the first again.
 fn assign_each(setting: &mut Setting<'_, Oai>, values: &[Value]) -> Taken {
     let name = setting.name;
     let Some((name, keys)) = STANDS_FOR.iter().find(|(directive, _)| *directive == name) else { return Ok(()) };

@@ -20,7 +20,7 @@ use crate::host::ProbeHost;
 use crate::house::{self, House};
 use crate::{Oai, archive, logging};
 
-/// In builds for tests, a query that shows what becomes of a panic.
+/// In builds for tests, a query that shows the response to a panic.
 const PANIC: &[u8] = b"verb=Panic";
 
 /// So much of an answer is kept back from a requester whose credentials may turn out to be wrong: it gets status 401 then.
@@ -40,7 +40,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     request.protect(&ANSWER_HEADERS);
     let path = String::from_utf8_lossy(request.path()).into_owned();
     let base = base_path(request, &path);
-    // Where a folder of this name exists, mod_dir sends everybody to the slash.
+    // Where a folder of this name exists, mod_dir redirects all clients to the slash.
     let name = path.strip_prefix(base.as_str()).unwrap_or_default().trim_start_matches('/');
     let Some(target) = Target::named(name.as_bytes()) else { return Outcome::Status(404) };
     if !target.methods().contains(&request.method()) {
@@ -68,11 +68,11 @@ fn base_path(request: &Request<'_>, path: &str) -> String {
     }
 }
 
-/// Who answers.
+/// The repository that responds to a request, with its site and its limits.
 struct Desk {
     repository: Repository,
     flow: Arc<Flow>,
-    /// The site that the items are files of; without one they are documents, and for everybody.
+    /// The site that contains the items as files; without one they are documents, and public.
     site: Option<(Arc<House>, Address)>,
 }
 
@@ -97,7 +97,7 @@ impl Desk {
 fn respond(request: &mut Request<'_>, base: &str, form: Option<Form>) -> Result<Outcome, ErrorResponse> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let user = request.user().map(text);
-    // What httpd says is what mod_remoteip says, if a proxy stands in front.
+    // httpd returns the address that mod_remoteip determined, if requests arrive through a proxy.
     let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let header = |name: &CStr| match name.to_bytes() {
         // Modules may have taken these away.

@@ -1,4 +1,4 @@
-//! What the repository asks about items, answered by probes.
+//! Decides by probes what the repository may list and return.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -41,7 +41,7 @@ const NOT_OF_THE_FILE: [&str; 12] = [
     "WWW-Authenticate",
 ];
 
-/// So often it is asked whether to go on.
+/// The number of hidden items between two checks of whether to continue.
 const CHECKED_EVERY: usize = 32;
 
 /// Items in a row that may be hidden from a requester before the time spent on them counts against its allowance.
@@ -54,11 +54,13 @@ const FRUITLESS: Duration = Duration::from_secs(10);
 /// And so long in a child that is to end.
 const STOPPING: Duration = Duration::from_secs(1);
 
-/// So many items of the catalogue, and so long, a realm is looked for that accepts credentials which another one refused.
+/// The maximum number of items and the maximum time of a search for a realm that accepts credentials which another one
+/// refused.
 const SEARCHED: usize = 20_000;
 const SEARCH: Duration = Duration::from_millis(50);
 
-/// And no longer after so many realms have refused them: several may ask the same directory, which locks accounts.
+/// The number of refusals that ends such a search: several realms may query the same directory service, which locks
+/// accounts.
 const MOST_REFUSALS: usize = 3;
 
 /// The site as one requester sees it.
@@ -72,14 +74,14 @@ pub(crate) struct ProbeHost<'r> {
     view: String,
     /// The last item that was seen, and its probe: what is seen is often wanted next.
     last: RefCell<Option<(String, Probe<'r>)>>,
-    /// When something was last seen, and how many items have been passed over since.
+    /// The time at which an item was last listed, and the number of items passed over since.
     since: Cell<Instant>,
     passed_over: Cell<usize>,
-    /// When the time spent since then was last counted.
+    /// The time at which the time spent since then was last counted.
     counted: Cell<Instant>,
-    /// Whether the answer is on its way, so that it cannot become a 401 any more.
+    /// True if the response has begun, so that it can no longer become a 401.
     begun: Rc<Cell<bool>>,
-    /// Whether it has been found out what the requester's credentials are worth.
+    /// True if the requester's credentials have been checked.
     is_judged: Cell<bool>,
 }
 
@@ -120,9 +122,10 @@ impl<'r> ProbeHost<'r> {
 }
 
 impl ProbeHost<'_> {
-    /// Whether a resource that is gone, and was not for everybody, would have been for this requester, where its audiences were
-    /// not recorded. Only the way to it can tell, and only while it is still guarded: rules that went with it let
-    /// everybody through. So it is told to those whose credentials make the difference.
+    /// Returns true if a deleted resource that was not public would have been visible to this requester, where its
+    /// audiences were not recorded. Only the rules for its path can show that, and only while they still exist: rules
+    /// that were removed with the resource admit all clients. So the deletion is reported to requesters whose
+    /// credentials make the difference.
     fn could_have_seen(&self, item: &Item) -> bool {
         let path = format!("/{}", item.name);
         let probe = self.asker.enter(&path);
@@ -138,7 +141,8 @@ impl ProbeHost<'_> {
         self.passed_over.set(0);
     }
 
-    /// Whether it is worth while to go on. Passing over what is hidden takes time, and somebody must want to wait for it.
+    /// Fails if the list must stop. Passing over hidden items takes time, and a client must still be waiting for the
+    /// result.
     fn go_on(&self) -> io::Result<()> {
         let passed_over = self.passed_over.get();
         self.passed_over.set(passed_over + 1);
@@ -164,8 +168,8 @@ impl ProbeHost<'_> {
         Ok(())
     }
 
-    /// Says 401 if the same request was refused a moment ago because its credentials are wrong, and they still are. Called
-    /// before a list is begun.
+    /// Fails with 401 if the same request was refused a moment ago because its credentials are wrong, and they still
+    /// are. Called before a list is started.
     pub(crate) fn judge_again(&self) -> io::Result<()> {
         let refused = &self.house.refused;
         if let Some(path) = refused.key(self.request).and_then(|key| refused.place(key)) {
@@ -205,11 +209,11 @@ impl ProbeHost<'_> {
             self.house.refused.remember(key, &format!("/{}", item.name));
         }
         self.asker.report_refusal(self.request);
-        // What has been sent is what everybody may have; it goes on like that.
+        // What has been sent is public; the response continues with public items only.
         if self.begun.get() { Ok(()) } else { Err(wrong_credentials()) }
     }
 
-    /// Looks for a realm that accepts the requester's credentials, among the items that are not for everybody: by one item
+    /// Searches for a realm that accepts the requester's credentials, among the items that are not public: by one item
     /// of each folder, since most realms are folders.
     fn look_for_another_realm(&self) -> io::Result<()> {
         let start = Instant::now();

@@ -1,8 +1,8 @@
-//! What a child keeps open for a server: the catalogue and the repository.
+//! The state that an httpd child keeps per server: the open catalogue and the repository.
 //!
-//! The parent only makes the directory for the catalogues, while it may; everything in it is made by children, with the
-//! rights of the user they run as. A house is opened when it is first needed. If that fails the site is served as
-//! before, the repository is not to be had for the time being, and the error log says why, once.
+//! The parent process creates only the directory for the catalogues, while it has the privileges. Child processes
+//! create the files in it as the user they run as. The state is opened on first use. If that fails, httpd serves the
+//! site as usual, the repository is unavailable, and the error log contains the reason once.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -30,10 +30,10 @@ use crate::repositories::Repositories;
 use crate::traffic::Visited;
 use crate::{Oai, archive, roots};
 
-/// Where programs of this system keep what must last, by the names httpd has on different systems.
+/// The directories for persistent state of programs, by the names that httpd has on different systems.
 const STATE_DIRS: [&str; 2] = ["/var/lib/apache2", "/var/lib/httpd"];
 
-/// The way into a house, kept with the configuration of its server.
+/// The state of a server that is opened on first use, kept with its configuration.
 #[derive(Default)]
 pub(crate) struct Door {
     folder: OnceLock<PathBuf>,
@@ -62,15 +62,15 @@ impl Door {
     }
 }
 
-/// What is open for a server.
+/// The open state of a server.
 pub(crate) struct House {
-    /// Where it is kept.
+    /// The directory of the state.
     pub(crate) folder: PathBuf,
     pub(crate) catalogue: Arc<dyn Catalogue>,
-    /// What is never listed.
+    /// The rules for files that are never listed.
     pub(crate) rules: Rules,
     pub(crate) site: SiteSettings,
-    /// How much each harvester may take.
+    /// The limits of each harvester.
     pub(crate) flow: Arc<Flow>,
     /// Digests of the attributes of requesters.
     pub(crate) digests: Digests,
@@ -101,7 +101,7 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     archive::check(main)
 }
 
-/// Makes the directories for the catalogues, with the rights of the parent, and tells every server its folder.
+/// Creates the directories for the catalogues, with the rights of the parent, and sets the folder of every server.
 pub(crate) fn prepare(main: Server<'_>) {
     for directory in index_dirs(main) {
         if let Err(error) = make(&directory) {
@@ -122,9 +122,9 @@ fn index_dirs(main: Server<'_>) -> BTreeSet<PathBuf> {
     main.all().filter(|server| keeps(server.config::<Oai>())).map(|server| index_dir(&server)).collect()
 }
 
-/// The servers that have a repository, each with the folder for its catalogue. Those of the same name and port are told
-/// apart by where and what they serve and not by their order, which may change: a catalogue in other hands would tell
-/// secrets.
+/// Returns the servers that have a repository, each with the folder for its catalogue. Servers with the same name and
+/// port are distinguished by the files that they serve and not by their order, which may change: a catalogue of another
+/// server would disclose secrets.
 pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
     let servers: Vec<_> = main.all().filter(|server| server.config::<Oai>().is_on()).collect();
     let name = |server: &Server<'_>| format!("{}_{}", plain(server.name()), server.port());
@@ -155,7 +155,7 @@ pub(crate) fn number(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The house of a server, opened if need be. Why it cannot be is in the error log.
+/// Returns the state of a server, and opens it if necessary. If that fails, the error log contains the reason.
 pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, Failure> {
     let config = server.config::<Oai>();
     let missing = || Failure::outage("the server has no repository", None);
@@ -176,7 +176,7 @@ impl House {
         let All { settings, site, flow } = server.config::<Oai>().settings(server);
         let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]);
         let rules = rules.map_err(|error| Failure::Io(io::Error::other(error)))?;
-        // It knows the names of what is not for everybody.
+        // The catalogue contains the names of files that are not public.
         if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
             && error.kind() != io::ErrorKind::AlreadyExists
         {
@@ -226,8 +226,8 @@ pub(crate) fn with_temporary_directory(settings: Settings, folder: &Path) -> Set
     }
 }
 
-/// How many lists at once suit httpd: visitors keep at least half of the workers. Most lists wait for their harvesters,
-/// and those that compute give way.
+/// Returns the number of concurrent lists that suits httpd: visitors keep at least half of the workers. Most lists wait
+/// for their harvesters, and those that compute yield.
 pub(crate) fn lists_at_once() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     (server::workers() / 2).clamp(2, 16 * cores)
@@ -240,8 +240,8 @@ pub(crate) fn index_dir(server: &Server<'_>) -> PathBuf {
     given.or_else(usual).or_else(|| server_root_relative("oai")).unwrap_or_else(|| PathBuf::from("/var/lib/oai"))
 }
 
-/// Makes a directory that belongs to the user children run as. One that exists is left as it is: whoever may write to
-/// it could have put a link in its place, and root must not give that away.
+/// Creates a directory that belongs to the user that children run as. An existing one is not changed: a user with write
+/// access could have replaced it with a link, and root must not change the owner of its target.
 fn make(directory: &Path) -> std::io::Result<()> {
     if directory.is_dir() {
         return Ok(());

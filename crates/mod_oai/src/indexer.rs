@@ -1,9 +1,9 @@
-//! Keeping the catalogues current, in one child of all.
+//! Keeps the catalogues current, in one of the children.
 //!
-//! httpd's watchdog chooses the child and calls every second; a keeper per server does the work in threads of its own, as
-//! in the standalone server, and the lock on its catalogue makes sure that there is only one, also while two generations
-//! of children overlap. The keepers stop as soon as the child is told to: everything they do is in small transactions, so
-//! that ending at any moment, by any signal, loses nothing.
+//! httpd's watchdog chooses the child and calls every second. A keeper per server does the work in separate threads, as
+//! in the standalone server. The lock on its catalogue ensures that only one is active, also while two generations of
+//! children overlap. The keepers stop as soon as the child is stopped: they work in small transactions, so that ending
+//! at any moment, by any signal, loses nothing.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ use crate::traffic::Found;
 use crate::users::Homes;
 use crate::{Oai, roots};
 
-/// What this child keeps.
+/// The servers whose catalogues this child updates.
 static KEPT: Mutex<Keeping> = Mutex::new(Keeping { servers: Vec::new(), stopped: false });
 
 struct Keeping {
@@ -115,7 +115,7 @@ fn make_room() {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         limit.current = limit.maximum;
-        // Then it stays as it is, and httpd says so when it is reached.
+        // On failure the limit stays unchanged, and httpd logs an error when it is reached.
         let _ = setrlimit(Resource::Nofile, limit);
     }
 }

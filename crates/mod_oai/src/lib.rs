@@ -1,29 +1,29 @@
-//! mod_oai: any Apache site as an OAI-PMH repository.
+//! mod_oai: serves any Apache site as an OAI-PMH repository.
 //!
-//! httpd knows what it serves and to whom; this module lets it say so. It decides nothing about either: for every item of
-//! every answer httpd itself is asked, by a probe, what a plain GET by the same requester would return.
+//! httpd decides what it serves and to whom; this module publishes that as lists. It makes no such decision itself: for
+//! every item of every response, a probe determines what httpd would return to a plain GET by the same requester.
 //!
-//! | file | what it is about |
+//! | file | contents |
 //! |---|---|
 //! | `directives` | the table of directives |
-//! | `config` | what they amount to for a server and for a folder |
+//! | `config` | the resulting configuration of a server and of a folder |
 //! | `audience` | the attributes that httpd requires of a requester, for reports of deletions |
 //! | `address` | the public URL of a site |
-//! | `roots`, `users` | where the files of a server are, and under which URLs |
-//! | `house` | what a child keeps open for a server: its catalogue, its repository |
+//! | `roots`, `users` | the directories of a server, and their URLs |
+//! | `house` | the open state of a server in a child: its catalogue, its repository |
 //! | `archive` | the same for a catalogue without a site |
-//! | `repositories` | repositories that were made, by their URLs |
+//! | `repositories` | repositories in use, by their URLs |
 //! | `handler` | a request to the repository |
-//! | `host` | what the repository asks about items, answered by probes |
-//! | `refused` | requests that were refused for their passwords a moment ago |
-//! | `policy` | what is not listed although a GET would return it, and what no probe may run |
-//! | `indexer` | keeping the catalogues current, in one child of all |
-//! | `describer` | what the indexer asks httpd |
+//! | `host` | decisions about items, made by probes |
+//! | `refused` | requests that were recently refused because of their passwords |
+//! | `policy` | files that are not listed although a GET would return them, and handlers that no probe may run |
+//! | `indexer` | updates of the catalogues, in one of the children |
+//! | `describer` | media types and publicity of files, determined by httpd |
 //! | `readers` | reports requests for the site, so that lists yield to them |
-//! | `traffic` | URLs that visitors know and we do not |
-//! | `logging` | what the repository has to say, in the error log |
+//! | `traffic` | URLs that visitors request and that cannot be derived from the files |
+//! | `logging` | messages of the repository in the error log |
 //!
-//! There is no unsafe code here: it is all in `modoai-httpd`.
+//! This crate contains no unsafe code: it is all in `modoai-httpd`.
 
 mod address;
 mod archive;

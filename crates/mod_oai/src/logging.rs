@@ -1,4 +1,4 @@
-//! What the repository has to say, in the error log.
+//! Writes the messages of the repository to the error log.
 
 use std::fmt::{Debug, Write as _};
 

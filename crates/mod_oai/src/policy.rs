@@ -1,4 +1,4 @@
-//! What is not listed although a GET would return it, and what no probe may run.
+//! Selects files that are not listed although a GET would return them, and handlers that no probe may run.
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,7 +23,7 @@ const INTERPRETERS: [&CStr; 9] = [
     c"mod_php7.c",
 ];
 
-/// Whether a file is not to be listed, or could only be found not to be one by running a program.
+/// Returns true if a file is not to be listed, or if only running a program could show that it is no file.
 pub(crate) fn forbids(stage: Stage<'_>) -> bool {
     is_ignored(stage) || runs_a_program(stage) || is_filtered_by_a_program(stage)
 }
@@ -36,8 +36,8 @@ fn is_ignored(stage: Stage<'_>) -> bool {
     name.is_some_and(|name| patterns.iter().any(|pattern| server::matches(&name, pattern)))
 }
 
-/// A file without a handler is offered to every module; some take it for its media type and run it, or another program
-/// on it. What would come out is not the file, so there is no need to see it.
+/// Returns true if a program would run. A file without a handler is offered to every module; some treat it by its media
+/// type and run it, or another program on it. The output would not be the file, so it is not needed.
 fn runs_a_program(stage: Stage<'_>) -> bool {
     let Some(content_type) = stage.content_type() else { return false };
     let media_type = content_type.split(';').next().unwrap_or_default().trim();

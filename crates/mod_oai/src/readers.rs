@@ -1,5 +1,5 @@
-//! What all servers and children share: requests that are not for the repository, reported to flow control so that lists
-//! yield to them; and the time spent on items that are hidden from a requester.
+//! State that all servers and children share: requests that are not for the repository, reported to flow control so
+//! that lists yield to them; and the time spent on items that are hidden from a requester.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Requests that were refused a moment ago because their password is wrong, and the resource that refused it.
+//! Requests that were recently refused because of a wrong password, and the resource that refused each.
 //!
-//! A list finds out that a password is wrong only at the first resource that asks for one, and then looks for other realms
-//! that may accept it. The same request is judged by that resource first when it comes again, so that whoever repeats it
+//! A list detects a wrong password only at the first resource that requires one, and then searches for other realms
+//! that may accept it. If the same request is received again, that resource checks it first, so that a repeated request
 //! costs no more than a GET with a wrong password.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use modoai_httpd::request::Request;
 
-/// How long a refusal is remembered, and how many are.
+/// The time for which a refusal is remembered, and the number of refusals that are.
 const REMEMBERED: Duration = Duration::from_secs(10);
 const MOST: usize = 1_024;
 

@@ -22,7 +22,7 @@ impl<M> Default for Repositories<M> {
 }
 
 impl<M: PartialEq> Repositories<M> {
-    /// The one under a key, made anew if it bears another mark.
+    /// Returns the repository for a key; it is created again if its mark differs.
     pub(crate) fn at<E>(
         &self,
         key: String,

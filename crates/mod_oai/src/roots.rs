@@ -1,7 +1,7 @@
-//! Where the files of a server are, and under which URLs.
+//! The directories that contain the files of a server, and their URLs.
 //!
-//! `DocumentRoot`, every `Alias`, every `OAIRoot`, and the folders of users. They only say where to look for candidates;
-//! whether a GET of a candidate's URL really returns that file, or any, httpd is asked with every request.
+//! `DocumentRoot`, every `Alias`, every `OAIRoot`, and the folders of users. They only supply candidates; httpd decides
+//! with every request whether a GET of a candidate's URL really returns that file, or any.
 
 use std::ffi::CStr;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub(crate) fn prefix(url: &str) -> String {
     segments.map(|segment| name::encode_segment(segment.as_bytes())).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a path lies within a folder that this server serves.
+/// Returns the folder of this server that contains a path, if there is one.
 pub(crate) fn serves(server: &Server<'_>, path: &Path) -> Option<PathBuf> {
     let config = server.config::<Oai>();
     let folders = server.document_root().into_iter().chain(config.places.iter().map(|(_, path)| path.clone()));

@@ -1,12 +1,12 @@
-//! URLs that visitors know and we do not.
+//! Records URLs that visitors request and that cannot be derived from the files.
 //!
-//! Rewriting, content negotiation and the like give files URLs that nobody can guess from the files. Where `OAITraffic`
-//! is on, a URL that was answered with a plain file is noted: the path alone, with neither the query nor who asked. Whether
-//! such a URL is listed is decided as for every other one, with every request.
+//! Rewriting, content negotiation and the like give files URLs that cannot be guessed from the files. Where
+//! `OAITraffic` is on, a URL whose response was a plain file is noted: the path alone, with neither the query nor the
+//! client. Whether such a URL is listed is decided as for every other one, with every request.
 //!
 //! Requests of visitors must not become slower. A child only appends the path to a queue file, and skips paths that it
-//! appended recently. The keeper empties the queue every second, looks the paths up in the catalogue, and moves unknown ones to a
-//! second file, which is permanent.
+//! appended recently. The keeper empties the queue every second, searches the catalogue for the paths, and moves
+//! unknown ones to a second file, which is permanent.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -118,25 +118,25 @@ pub(crate) fn notice(request: &Request<'_>) {
         && last.path_info().is_empty();
     let (true, Some(file), Some(folder)) = (is_plain, last.file(), config.door.folder()) else { return };
     let Some((slot, hash)) = config.door.visited.slot_for(request.sent_path()) else { return };
-    // A folder's URL ends with a slash, and so is no name.
+    // A folder's URL ends with a slash, and so is not a name.
     let path = std::str::from_utf8(request.sent_path()).ok().and_then(|path| path.strip_prefix('/'));
     let Some(segments) = path.filter(|path| !path.is_empty()).and_then(name::decode) else { return };
     let line = format!("{} {}\n", name::encode(&segments), written(file));
-    // A URL that could not be noted will be asked for again.
+    // A URL that could not be noted will be requested again.
     if config.door.visited.append(folder, &line).is_ok() {
         slot.store(hash, Ordering::Relaxed);
     }
 }
 
-/// One file has no more names than this by traffic: with a rule for all URLs of a folder, visitors could make up as many as
-/// they like.
+/// The maximum number of names that traffic adds to one file: with a rule for all URLs of a folder, visitors could
+/// invent any number of names.
 const MOST_NAMES: u32 = 16;
 
-/// What has been noted, read as it grows.
+/// The URLs that have been noted, read as the file grows.
 pub(crate) struct Found {
     path: PathBuf,
     read: u64,
-    /// How many names each file has.
+    /// The number of names of each file.
     names: HashMap<PathBuf, u32>,
 }
 
@@ -183,7 +183,7 @@ impl Found {
         if file.metadata()?.len() < MOST_BYTES { file.write_all(news.as_bytes()) } else { Ok(()) }
     }
 
-    /// Calls for every URL noted since the last time: its name, and the file it leads to.
+    /// Calls `each` for every URL noted since the last call: its name, and the file that it maps to.
     pub(crate) fn each_new(&mut self, mut each: impl FnMut(&str, &Path)) {
         // Root may read it too, in a folder that is not root's: no link is followed, and nothing waited for.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,12 +1,12 @@
-//! The directories of users: `UserDir` says where, `OAIUsers` says whose.
+//! The directories of users: `UserDir` sets the location, `OAIUsers` the users.
 //!
-//! A name is looked up and a pattern is matched: with the directories that exist, where `UserDir` names a place, and with the
-//! password database, where it means something in the home of each. Nothing is listed that `OAIUsers` does not name: homes may
-//! be mounted only when somebody looks.
+//! A name is looked up and a pattern is matched: with the directories that exist, where `UserDir` names a place, and
+//! with the password database, where it means something in the home of each. Nothing is listed that `OAIUsers` does not
+//! name: homes may be mounted only on access.
 //!
 //! Homes can be created or mounted at any time. They are looked up before every rescan, on the thread of the keeper: an
-//! automounter or a directory service can take long to answer. The directory of a named user is a root of the site whether it
-//! exists or not.
+//! automounter or a directory service can take long to respond. The directory of a named user is a root of the site
+//! whether it exists or not.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub(crate) fn directories(config: &ServerConfig) -> Vec<Directory> {
     directories
 }
 
-/// The named users without a directory. Asking for a directory makes an automounter mount it.
+/// Returns the named users without a directory. Checking for a directory makes an automounter mount it.
 fn missing<'a>(config: &'a ServerConfig, directories: &'a [Directory]) -> impl Iterator<Item = &'a str> {
     let named = config.users.iter().flatten().filter(|user| config.user_dir.is_some() && !is_pattern(user));
     let exists = |user: &str| directories.iter().any(|directory| directory.user == user && directory.path.is_dir());
