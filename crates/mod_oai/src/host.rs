@@ -79,7 +79,7 @@ pub(crate) struct ProbeHost<'r> {
     passed_over: Cell<usize>,
     /// The time at which the time spent since then was last counted.
     counted: Cell<Instant>,
-    /// True if the response has begun, so that it can no longer become a 401.
+    /// True once the response has started, so that it can no longer become a 401.
     begun: Rc<Cell<bool>>,
     /// True if the requester's credentials have been checked.
     is_judged: Cell<bool>,

@@ -23,7 +23,7 @@ const INTERPRETERS: [&CStr; 9] = [
     c"mod_php7.c",
 ];
 
-/// Returns true if a file is not to be listed, or if only running a program could show that it is no file.
+/// Returns true if a file is not to be listed, or if modoai would have to run a program to find out.
 pub(crate) fn forbids(stage: Stage<'_>) -> bool {
     is_ignored(stage) || runs_a_program(stage) || is_filtered_by_a_program(stage)
 }

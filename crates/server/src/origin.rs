@@ -36,11 +36,11 @@ pub(crate) struct Shares {
     taken: Mutex<Taken>,
 }
 
-/// The shares in use, and some that are no longer in use.
+/// The shares in use, and some that are unused.
 #[derive(Debug, Default)]
 struct Taken {
     shares: HashMap<Network, Arc<Semaphore>>,
-    /// The number of shares at which those that are no longer needed are removed.
+    /// The number of shares at which unused ones are removed.
     tidy_at: usize,
 }
 
