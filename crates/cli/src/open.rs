@@ -37,7 +37,7 @@ impl Opened {
         Ok(Self { config, root, site: Arc::new(site), catalogue, state_dir })
     }
 
-    /// What brings the catalogue up to date; `None` if another process is at it.
+    /// Returns the reconciler that updates the catalogue; `None` if another process is updating it.
     pub(crate) fn reconciler(&self) -> Result<Option<Reconciler>, CliError> {
         match self.catalogue.writer_for(CatalogueKind::Site) {
             Ok(writer) => {

@@ -98,7 +98,7 @@ impl RemoteArgs {
         Ok(credentials)
     }
 
-    /// Returns the HTTP settings of a spider. It requests pages that are made for browsers, so its timeout is shorter
+    /// Returns the HTTP settings of a spider. It requests pages that are built for browsers, so its timeout is shorter
     /// than that of a harvester.
     pub(crate) fn spiders_manners(&self, credentials: Vec<Credential>) -> Manners {
         self.manners(credentials, SPIDERS_PATIENCE)

@@ -1,4 +1,4 @@
-//! What is served or asked: a folder, or a catalogue of records.
+//! The source of a command: a folder, or a catalogue of records.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) enum Source {
     Records(RecordsArgs),
 }
 
-/// What a command about a catalogue of records takes.
+/// The arguments of commands that work on a catalogue of records.
 #[derive(Debug)]
 pub(crate) struct RecordsArgs {
     location: Location,
@@ -120,7 +120,7 @@ impl Source {
     }
 }
 
-/// What is said of a folder makes no sense for a catalogue.
+/// Returns the error for an option that applies to folders and was used with a catalogue.
 pub(crate) fn contradiction(name: &str) -> clap::Error {
     let what = format!("{name} cannot be used with --catalogue: its records do not come from a directory");
     clap::Error::raw(ErrorKind::ArgumentConflict, what)

@@ -177,7 +177,7 @@ impl HarvestCommand {
         if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
     }
 
-    /// The client and the options for the one repository that is asked.
+    /// Returns the client and the options for the single repository of this command.
     fn asked(&self) -> Result<(Client, Options), CliError> {
         let Some(mut url) = self.base_url.clone() else {
             return Err(CliError::new(Kind::Usage, "missing base URL"));
@@ -186,8 +186,8 @@ impl HarvestCommand {
         Ok((client, self.options(url)?))
     }
 
-    /// The sink that is asked for, or the one that the folder was begun with, or the first of all. What is said for
-    /// another sink would be of no effect, and whoever said it would not know.
+    /// Returns the selected sink, or the one that the folder was created with, or the first of all. An option for
+    /// another sink is an error: it would have no effect, and the user would not notice.
     fn kind(&self, dir: &Path) -> Result<&'static SinkKind, CliError> {
         let known = || State::look(dir).and_then(|state| state.contract()).ok().flatten().map(|known| known.sink);
         let kind = self.sink.clone().or_else(known).and_then(|name| sink::named(&name)).unwrap_or(&SINKS[0]);
@@ -217,7 +217,7 @@ impl HarvestCommand {
             identifiers: self.identifiers.clone(),
             limit: self.limit,
             headers: self.headers.clone(),
-            // A list of thousands has hundreds that are gone.
+            // In a list of thousands, hundreds no longer exist.
             proposes: self.all.is_none(),
             headers_only: self.list_only,
             verify: self.verify,
@@ -241,7 +241,8 @@ impl HarvestCommand {
     }
 }
 
-/// A flag that is set by the first interrupt; the second ends the process at once, which does no harm either.
+/// Returns a flag that is set by the first interrupt; the second ends the process immediately, which does no harm
+/// either.
 fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
     use tokio::signal::unix::{SignalKind, signal};
     let stop = Arc::new(AtomicBool::new(false));
@@ -263,7 +264,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
 /// The summary of a harvest that failed: what had come until then, and why no more did.
 fn broken_off(command: &HarvestCommand, kind: &SinkKind, gauge: &Gauge, error: &CliError) -> Summary {
     let source = command.base_url.clone().map(|mut url| {
-        // Credentials are nobody's business.
+        // Credentials must not be displayed.
         let _ = Credential::from_url(&mut url);
         url.to_string()
     });

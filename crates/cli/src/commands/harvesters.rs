@@ -57,7 +57,7 @@ pub(crate) struct HarvestersCommand {
     json: bool,
 }
 
-/// What comes first.
+/// The order of the harvesters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Order {
     /// Bytes sent.
@@ -128,7 +128,7 @@ impl HarvestersCommand {
         Ok(())
     }
 
-    /// Where there may be a log.
+    /// Returns the places that may have a log.
     fn places(&self) -> Result<Vec<Place>, CliError> {
         let one = |state_dir: PathBuf| Ok(vec![Place { server: None, state_dir }]);
         if self.apache {
@@ -156,7 +156,7 @@ impl HarvestersCommand {
 }
 
 impl Order {
-    /// Whoever is equal stays in the order of names.
+    /// Equal harvesters stay in the order of names.
     fn apply(self, harvesters: &mut [Harvester]) {
         let of = |harvester: &Harvester| match self {
             Self::Bytes => harvester.bytes,

@@ -97,7 +97,7 @@ fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage such as 10% or a fraction such as 0.1, at most 100%".to_owned())
 }
 
-/// What is printed with --json.
+/// The output with --json.
 #[derive(Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
@@ -110,7 +110,7 @@ struct Work {
     archive: Archive,
     options: Options,
     catalogue: Arc<dyn Catalogue>,
-    /// Where large documents wait.
+    /// The directory for large documents until they are imported.
     spool: PathBuf,
 }
 
@@ -121,9 +121,9 @@ impl ImportCommand {
             let hint = "to fill a catalogue from a repository, use `modoai harvest URL --sink catalogue --into DIR`";
             return Err(CliError::new(error::Kind::Usage, what).hint(hint));
         }
-        // Whatever is wrong with what is said is told before anything is made.
+        // Errors in the arguments are reported before anything is created.
         let said = self.said()?;
-        // A dry run makes nothing: where there is no catalogue, an empty one takes its place that vanishes with it.
+        // A dry run creates nothing: a missing catalogue is replaced by an empty temporary one.
         let stand_in = if self.dry_run && !self.into.is_occupied() { Some(passing_folder()?) } else { None };
         let into = stand_in.as_ref().map_or_else(|| self.into.clone(), |folder| Location::in_directory(folder.path()));
         let failed = |error| {
@@ -144,7 +144,7 @@ impl ImportCommand {
             return self.once(&work, quiet);
         }
         let failed = |error| CliError::failed("failed to watch the input").because(error);
-        // Before the first import, so that what changes while it goes on is imported next.
+        // Before the first import, so that changes during it are imported next.
         let mut watch = Watch::on(&self.inputs).map_err(failed)?;
         loop {
             // What goes wrong now may go well the next time.
@@ -153,8 +153,8 @@ impl ImportCommand {
         }
     }
 
-    /// The archive as it is said to be, and how its input is read; `None` if there may be something to be remembered
-    /// instead.
+    /// Returns the archive of the arguments, and the options for reading its input; `None` if stored ones may have to
+    /// be used instead.
     fn said(&self) -> Result<Option<(Archive, Options)>, CliError> {
         let may_remember = self.config.is_none() && self.preset.is_none() && self.into.is_occupied();
         if may_remember { Ok(None) } else { self.resolved(self.config()?).map(Some) }
@@ -267,7 +267,7 @@ fn passing_folder() -> Result<TempDir, CliError> {
     TempDir::new().map_err(|error| CliError::failed("failed to create a temporary directory").because(error))
 }
 
-/// What the exit code says.
+/// Returns the result that determines the exit code.
 fn verdict(report: &Report) -> Result<(), CliError> {
     let missing = counted(report.spared, "document is", "documents are");
     match report.spared_because {

@@ -1,6 +1,6 @@
-//! The file of `--all`: one base URL per line, comments after `#`.
+//! Reads the file of `--all`: one base URL per line, comments after `#`.
 //!
-//! Such files have many lines by many hands. One that is wrong is told and left out; it is no reason to harvest nothing.
+//! Such files have many lines by many authors. An invalid line is reported and skipped; the others are harvested.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -13,12 +13,12 @@ use crate::config::shown;
 use crate::error::CliError;
 use crate::remote::base_url;
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Default)]
 pub(super) struct Endpoints {
     /// Each once, without credentials.
     pub(super) urls: Vec<Url>,
-    /// What URLs had before the host's name, each for its own origin.
+    /// The credentials that URLs had before the host's name, each for its own origin.
     pub(super) credentials: Vec<Credential>,
     /// Lines that cannot be used, by their numbers, and why. What they say is not repeated: it may hold a password.
     pub(super) wrong: Vec<(usize, String)>,
@@ -71,9 +71,9 @@ fn endpoint(text: &str, number: usize, secrets: &mut HashMap<Origin, (usize, Sec
     Ok(url)
 }
 
-/// Each source with a name of its own, which is that of its folder: the one it has, by the base URL that is known there.
-/// Those that have none yet and would have the same get a number from their URL. So the order of the lines does not
-/// matter, and a line keeps its folder whatever is added to the file.
+/// Returns each source with a unique name, which is that of its folder: the existing one, by the base URL that is known
+/// there. Sources that have none yet and would have the same get a number from their URL. So the order of the lines
+/// does not matter, and a line keeps its folder regardless of lines that are added to the file.
 pub(super) fn named(
     urls: Vec<Url>,
     folders: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a harvest leaves behind if nothing came of it: nothing. A mistyped URL is no reason for a folder.
+//! Removes the directories that a failed harvest has created, so that a mistyped URL leaves nothing behind.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,10 +21,11 @@ impl Footprints {
         Self { dir: dir.to_path_buf(), new: new.map(Path::to_path_buf).collect() }
     }
 
-    /// To be called if the harvest failed. What was agreed upon stays, and so does whatever somebody else put there.
+    /// Removes the new directories; call it if the harvest failed. A folder with a recorded harvest stays, and so do
+    /// files of other programs.
     pub(super) fn remove(&self) {
         let Some(own) = self.new.first() else { return };
-        // The lock of a harvest: somebody else may have begun one here.
+        // The lock of a harvest: another process may have started one here.
         let lock = own.join("lock");
         let free = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
         let Some(_locked) = File::open(&lock).ok().filter(free) else { return };

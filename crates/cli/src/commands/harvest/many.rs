@@ -1,4 +1,4 @@
-//! `--all`: many repositories at once, each into a folder of its own, politely.
+//! Runs `--all`: harvests many repositories concurrently, each into a separate folder, with limits per host.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ pub(super) async fn run(
     for (line, reason) in wrong {
         total.leave_out(&format!("{} line {line}", shown(file)), &reason, command.json)?;
     }
-    // Before anybody is asked: a folder that cannot be made, or options that do not fit what one was begun with.
+    // Before the first request: a folder that cannot be created, or options that conflict with those of an existing
+    // folder.
     for options in &sources {
         command.kind(&into.join(&options.slug))?;
     }
@@ -51,7 +52,7 @@ pub(super) async fn run(
     let mut hosts = by_host(sources, |(options, _)| &options.base_url);
     let mut running = JoinSet::new();
     loop {
-        // Each host has one place at most, and goes to the end of the queue when it leaves it.
+        // Each host has at most one place, and is appended to the queue when it leaves it.
         while running.len() < usize::from(command.parallel)
             && !stop.load(Ordering::Relaxed)
             && let Some(mut host) = hosts.pop_front()
@@ -65,7 +66,7 @@ pub(super) async fn run(
             let harvest = Harvest::new(client.clone(), options).watched_by(gauge).stopped_by(stop.clone());
             let harvest = harvested(harvest.within(budget.clone()), dir, kind);
             running.spawn(async move {
-                // In a task of its own: if it panics, the others on this host still get their turn.
+                // In a separate task: if it panics, the others on this host still get their turn.
                 let result = tokio::spawn(harvest).await;
                 (
                     host,
@@ -83,12 +84,12 @@ pub(super) async fn run(
         total.add(&slug, result, command.json)?;
     }
     drop(watching);
-    // Those whose turn never came because somebody said stop.
+    // Sources that were not started because the user stopped the run.
     total.incomplete += hosts.iter().map(|host| host.len() as u64).sum::<u64>();
     total.close(command.json)
 }
 
-/// The folders that are there already, and which repository each is of.
+/// Returns the existing folders, with the repository of each.
 fn folders(into: &Path) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(into).into_iter().flatten().flatten();
     let known = entries.filter_map(|entry| {
@@ -98,7 +99,7 @@ fn folders(into: &Path) -> BTreeMap<String, String> {
     known.collect()
 }
 
-/// Where sources go that do not know better: several make one catalogue, and who joins later joins the others.
+/// Returns the default catalogue of sources without one: several fill one catalogue, and later ones join it.
 fn shared_catalogue(into: &Path, sources: &[Options]) -> Location {
     let known = sources.iter().find_map(|options| remembered_catalogue(&into.join(&options.slug)));
     known.unwrap_or_else(|| Location::in_directory(into))
@@ -109,11 +110,11 @@ fn remembered_catalogue(dir: &Path) -> Option<Location> {
 }
 
 async fn harvested(harvest: Harvest, dir: PathBuf, kind: &'static SinkKind) -> Result<Summary, CliError> {
-    // A folder stays whatever comes of it: the file says that it is wanted, and `modoai status` is to tell how it went.
+    // A folder stays even if the harvest fails: the file lists the source, and `modoai status` reports its result.
     harvest.into_folder(&dir, kind).await.map_err(failed)
 }
 
-/// What all of them came to.
+/// The totals of all harvests.
 #[derive(Default)]
 struct Total {
     complete: u64,

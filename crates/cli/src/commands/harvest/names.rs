@@ -32,10 +32,10 @@ fn print(names: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Who is told, a page at a time.
+/// Receives identifiers, a page at a time.
 type Tell = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
 
-/// Tells the identifiers of a page when it is whole: a line for each.
+/// Passes on the identifiers of a page when it is complete: a line for each.
 pub(crate) struct Names {
     page: String,
     current: String,
@@ -43,7 +43,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Tells them to this.
+    /// Returns a sink that passes identifiers to this function.
     pub(crate) fn told_to(tell: impl FnMut(&str) -> io::Result<()> + Send + 'static) -> Box<Self> {
         Box::new(Self { page: String::new(), current: String::new(), tell: Box::new(tell) })
     }

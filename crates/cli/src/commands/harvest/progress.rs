@@ -1,4 +1,4 @@
-//! The progress display: what has come, how fast, and, where servers tell, how much is left.
+//! Displays progress: the amount received, the rate and, where servers report it, the rest.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    /// Nothing is shown where nobody looks.
+    /// Starts the display, unless `quiet` is set or standard error is not a terminal.
     pub(super) fn start(gauges: Vec<(String, Arc<Gauge>)>, quiet: bool) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let thread = (!quiet && io::stderr().is_terminal()).then(|| {

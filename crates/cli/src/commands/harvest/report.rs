@@ -1,4 +1,4 @@
-//! How a run is told: to people in a few lines, to programs as one object.
+//! Prints the summary of a run: a few lines of text for humans, one JSON object for programs.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::output::{self, counted, plain};
 
-/// Gaps that people are told one by one.
+/// The maximum number of gaps that the text lists one by one.
 const SHOWN: usize = 20;
 
-/// Tells a summary on standard output.
+/// Prints a summary on standard output.
 pub(super) fn tell(summary: &Summary, as_json: bool) -> Result<(), CliError> {
     output::print(&if as_json { format!("{}\n", object(summary)) } else { text(summary) })
 }
@@ -22,7 +22,7 @@ pub(super) fn object(summary: &Summary) -> Value {
     serde_json::to_value(summary).unwrap_or_default()
 }
 
-/// A summary for people.
+/// Returns a summary as text for humans.
 pub(super) fn text(summary: &Summary) -> String {
     let mut out = format!(
         "{}: {} added or updated, {} deleted, {} unchanged; {}, {}\n",
@@ -60,7 +60,7 @@ pub(super) fn text(summary: &Summary) -> String {
     out
 }
 
-/// What is said of a quirk: that responses were repaired, or only that the server behaved so.
+/// Returns the label of a quirk: whether responses were repaired, or the server only behaved so.
 pub(in crate::commands) fn label(quirk: &str) -> &'static str {
     if Quirk::named(quirk).is_some_and(Quirk::is_repair) { "repaired" } else { "found   " }
 }

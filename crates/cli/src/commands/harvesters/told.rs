@@ -1,4 +1,4 @@
-//! The accounts of harvesters, for people and for programs.
+//! Formats the accounts of harvesters, as a table for humans and as JSON for programs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -25,7 +25,7 @@ const HEADS: [&str; 10] = [
     "program",
 ];
 
-/// For people: a table.
+/// Returns a table for humans.
 pub(super) fn text(summary: &Summary, folder: &Path, since: Option<Datestamp>, server: Option<&str>) -> String {
     let mut out = server.map(|server| format!("{}\n", plain(server))).unwrap_or_default();
     let whole = since.map_or_else(String::new, |since| format!(" since {since}"));

@@ -1,4 +1,4 @@
-//! How an import is told: how far it is, what is wrong with the input, what was done.
+//! Displays an import: its progress, the problems of the input, and the result.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,8 +17,8 @@ use crate::output::{self, counted};
 /// Faults named on standard error; a file can have them all.
 const MOST_NAMED: u64 = 100;
 
-/// Names what is wrong with entries as they are read: each one that is rejected, and of those with dates that cannot be parsed
-/// the first.
+/// Reports problems of entries while they are read: each one that is rejected, and the first of those with dates that
+/// cannot be parsed.
 pub(super) struct Grumbler {
     named: u64,
     unnamed: u64,
@@ -88,7 +88,7 @@ impl Complaints for Grumbler {
     }
 }
 
-/// Shows how far an import is, until it is told that it is done.
+/// Shows the progress of an import until `done` is set.
 pub(super) fn show(progress: &Progress, done: &AtomicBool) {
     const FRAME: Duration = Duration::from_millis(200);
     let known = "{wide_bar} {bytes}/{total_bytes}, {msg}, {eta} left";
@@ -113,7 +113,7 @@ pub(super) fn show(progress: &Progress, done: &AtomicBool) {
     bar.finish_and_clear();
 }
 
-/// What was done, for people. `has_input` tells whether there was anything to import, besides the configuration.
+/// Returns the result as text. `has_input` is true if there was input to import, in addition to the configuration.
 pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bool) -> String {
     let rows = [
         ("added", report.new),
