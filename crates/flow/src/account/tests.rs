@@ -1,4 +1,4 @@
-//! The decision in virtual time: many clients that wait as told, and some that do not.
+//! Tests of decisions in virtual time: many clients that wait for the assigned time, and some that do not.
 
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
@@ -18,11 +18,11 @@ struct World {
     next_lease: u64,
 }
 
-/// What a client went through until a request was admitted: how often it was refused.
+/// The history of a request until it was admitted: the number of refusals.
 #[derive(Debug, Default)]
 struct Outcome {
     refusals: Vec<u32>,
-    /// When lists were admitted.
+    /// The times at which lists were admitted.
     admitted: Vec<Micros>,
 }
 
@@ -56,8 +56,8 @@ impl World {
         self.site.learn(time);
     }
 
-    /// Lets so many clients request so many lists each; a list takes `time`. Clients wait exactly as told, and a moment
-    /// longer, because the response has to arrive.
+    /// Simulates clients that each request a number of lists; a list takes `time`. Clients wait exactly for the
+    /// assigned time, and a moment longer, because the response has to arrive.
     fn run(&mut self, clients: usize, lists: usize, records: u64, time: Micros) -> Outcome {
         self.run_with(clients, lists, |_| records, time)
     }
@@ -104,7 +104,7 @@ fn budget(list_delay: Duration, records: u64, lists: usize) -> Budget {
 }
 
 impl Outcome {
-    /// Of the requests that were refused once, the part that was admitted at the first return, in per cent.
+    /// Returns the percentage of the requests refused once that were admitted at the first retry.
     fn first_returns(&self) -> usize {
         let refused = self.refusals.iter().filter(|times| **times > 0).count();
         let once = self.refusals.iter().filter(|times| **times == 1).count();
@@ -149,7 +149,8 @@ fn clients_of_one_account_are_admitted_one_after_the_other() {
                 let outcome = world.run(clients, lists, 500, time);
                 let (first, most) = (outcome.first_returns(), outcome.most_refusals());
                 assert_eq!(outcome.admitted.len(), clients * lists);
-                // Several come back within the same second; one that is admitted and continues takes the turn of one that is late.
+                // Several clients retry within the same second; one that is admitted and continues takes the turn of
+                // one that is late.
                 let is_crowded = lists > 1 && budget.list_delay == Duration::from_millis(100);
                 let (enough, bound) = if is_crowded { (85, 3) } else { (95, 3) };
                 assert!(first >= enough && most <= bound, "{budget:?}, {clients} × {lists}: {first} %, up to {most}");
@@ -158,7 +159,7 @@ fn clients_of_one_account_are_admitted_one_after_the_other() {
     }
 }
 
-/// The last page of a list is shorter than the others, so the client that got it finds some budget left.
+/// The last page of a list is shorter than the others, so the client that received it finds some budget left.
 #[test]
 fn clients_are_admitted_one_after_the_other_although_lists_differ() {
     for pages in [3, 10] {
@@ -196,7 +197,7 @@ fn client_that_does_not_wait_gains_nothing() {
         }
     }
     assert!((200..=201).contains(&admitted), "{admitted}");
-    // What it is told is bounded, and true for whoever waits.
+    // The assigned delay is bounded, and correct for a client that waits.
     let seconds = world.request().expect_err("too early");
     assert!(seconds <= 3 * 1_000 + 3, "{seconds}");
     world.now += seconds * SECOND;
@@ -282,7 +283,7 @@ fn accounts_that_are_served_leave_room_for_those_that_wait() {
     let (least, most) = (*admitted.iter().min().expect("some"), *admitted.iter().max().expect("some"));
     let all: usize = admitted.iter().sum();
     assert!(least > 0 && most <= 4 * least, "{admitted:?}");
-    // 600 seconds with room for eight lists a second; clients come back at whole seconds.
+    // 600 seconds with room for eight lists a second; clients return at whole seconds.
     assert!(all >= 1_200, "{all}");
 }
 
@@ -294,7 +295,8 @@ fn accounts_that_waited_as_told_find_room_although_lists_become_slower() {
     let budget = Budget::default();
     let (mut site, mut accounts) = (Site::default(), vec![Account::default(); 250]);
     let begin = 1_000 * SECOND;
-    // When each client requests next, whether it returns as told, and since when it has waited for room.
+    // The next request of each client, whether it has waited for its assigned time, and since when it has waited for
+    // room.
     let mut next: Vec<_> = (0..250_u64).map(|key| begin + key * 4_000).collect();
     let mut returns = vec![false; 250];
     let mut room: VecDeque<(Micros, usize)> = VecDeque::new();
@@ -348,8 +350,8 @@ fn accounts_that_waited_as_told_find_room_although_lists_become_slower() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever is requested when: the delay is kept on average, and a refused client that waits as told is admitted
-    /// unless others were admitted meanwhile.
+    /// For any sequence of requests, the delay is kept on average, and a refused client that waits for its assigned
+    /// time is admitted unless others were admitted meanwhile.
     #[test]
     fn told_times_are_true(
         delay in 1_u64..20_000,
@@ -366,7 +368,7 @@ proptest! {
                     admitted += 1;
                 }
                 Err(seconds) => {
-                    // In another world, everybody waits as told.
+                    // In another world, all clients wait for their assigned times.
                     let mut later = World { account: world.account, site: world.site.clone(), ..World::new(world.budget) };
                     later.now = world.now + seconds * SECOND;
                     prop_assert!(later.request().is_ok());

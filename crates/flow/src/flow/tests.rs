@@ -12,7 +12,7 @@ use crate::settings::FLOW_SETTINGS;
 
 const LIST: &str = "verb=ListRecords&metadataPrefix=oai_dc";
 
-/// Flow control with a clock that stands still until a test moves it.
+/// Flow control with a clock that moves only when a test moves it.
 struct Bench {
     flow: Arc<Flow>,
     clock: Arc<AtomicU64>,
@@ -108,7 +108,7 @@ fn budgets_hold_across_processes_and_restarts() {
     assert_eq!(again.harvest("192.0.2.1", LIST, 60), Ok(()), "as told by a process that has ended");
 }
 
-/// The kernel's clock cannot be set; a machine that is restored from a snapshot shows an earlier time all the same.
+/// The kernel's clock cannot be set, but a machine that is restored from a snapshot shows an earlier time.
 #[test]
 fn after_a_clock_that_goes_back_a_told_time_is_true() {
     let bench = Bench::new("list_delay = '3s'\nrecords_per_hour = 100", None);
