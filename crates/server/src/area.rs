@@ -74,7 +74,7 @@ impl Requester {
 pub(crate) enum Stranger {
     /// The credentials are wrong.
     Wrong,
-    /// Too many others are having theirs checked.
+    /// Too many other requests are waiting for their passwords to be checked.
     Busy,
 }
 
@@ -178,7 +178,7 @@ impl Areas {
         for generation in generations {
             hash.update(generation.to_be_bytes());
         }
-        // A user name holds no colon, so that no other pair has the same bytes.
+        // A user name contains no colon, so that no other pair has the same bytes.
         hash.chain_update(&credentials.user).chain_update(b":").chain_update(&credentials.password).finalize().into()
     }
 
@@ -232,7 +232,7 @@ impl Credentials {
         let (scheme, encoded) = value.split_once(' ')?;
         let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
         let colon = decoded.iter().position(|&byte| byte == b':')?;
-        // bcrypt ends at a NUL, so what comes after one would not count.
+        // bcrypt ends at a NUL, so bytes after one would be ignored.
         let password = decoded[colon + 1..].to_vec();
         let user = String::from_utf8(decoded[..colon].to_vec()).ok()?;
         (!password.contains(&0)).then_some(Self { user, password })

@@ -83,7 +83,7 @@ impl hyper::body::Body for Body {
     }
 }
 
-/// A turn at computing. It is given back while the writer waits for its client, so that slow clients hold threads, which
+/// A turn at computing. It is released while the writer waits for its client, so that slow clients hold threads, which
 /// are cheap, but not the turns of others.
 #[derive(Debug)]
 pub(crate) struct Turn {
@@ -115,8 +115,8 @@ impl Turn {
     }
 }
 
-/// Fills a body from a blocking thread. The body is handed over with its first full chunk, or when it is finished;
-/// until then the response can still become something else. Dropping the writer unfinished aborts the body.
+/// Fills a body from a blocking thread. The body is returned with its first full chunk, or when it is finished; until
+/// then the response can still become an error. Dropping the writer unfinished aborts the body.
 #[derive(Debug)]
 pub(crate) struct Writer {
     turn: Turn,
@@ -183,7 +183,7 @@ impl Write for Writer {
         Ok(taken)
     }
 
-    /// Chunks leave when they are full: an answer's own flushes would only make them smaller.
+    /// Chunks are sent when they are full: the flushes of a response would only make them smaller.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -241,7 +241,7 @@ mod tests {
             writer.finish()
         });
         let body = started.await.expect("started");
-        // The last part waits for this client, and the turn is somebody else's for as long as they like.
+        // The last part waits for this client, and another request holds the turn for that time.
         let _theirs = turns.acquire().await.expect("a turn");
         let bytes = body.collect().await.expect("complete").to_bytes();
         assert_eq!(bytes.len(), WAITING * CHUNK + 1);

@@ -15,11 +15,11 @@ pub(crate) struct Validators<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The request is carried out.
+    /// The request is processed.
     Proceed,
-    /// 304: the client has it already.
+    /// 304: the client already has this state.
     NotModified,
-    /// 412: it is not what the client thinks it is.
+    /// 412: the file is not in the state that the client expects.
     Failed,
 }
 
@@ -50,7 +50,7 @@ impl Validators<'_> {
         if value.as_bytes() == self.etag.as_bytes() {
             return true;
         }
-        // A date is proof only when the file was not modified within the same second again.
+        // A date is proof only if the file was not modified again within the same second.
         let settled = |modified: SystemTime| now.duration_since(modified).is_ok_and(|age| age > Duration::from_secs(1));
         match (date(headers, IF_RANGE), self.modified) {
             (Some(date), Some(modified)) => date == modified && settled(modified),
@@ -74,7 +74,7 @@ enum Strength {
     Weak,
 }
 
-/// The tags of a list with their quotes, and whether each is weak. Tags may contain commas.
+/// Returns the tags of a list with their quotes, and true for weak ones. Tags may contain commas.
 fn tags(list: &str) -> impl Iterator<Item = (bool, &str)> {
     let mut rest = list;
     std::iter::from_fn(move || {

@@ -1,8 +1,9 @@
-//! One connection: the TLS handshake, then HTTP/1.1 or HTTP/2, and an end that the client notices.
+//! Serves one connection: the TLS handshake, then HTTP/1.1 or HTTP/2, and an end that the client notices.
 //!
 //! Everything a client has to do has a deadline: the handshake and the head of each request ([`Deadlines::head`]), and
-//! taking bytes ([`Deadlines::stall`]). In HTTP/2, where neither shows at the socket, [`Streams`] watches the requests; each
-//! request beyond the first of a connection takes a place among the connections, so the limits hold for both versions.
+//! taking bytes ([`Deadlines::stall`]). In HTTP/2, where neither shows at the socket, [`Streams`] watches the requests;
+//! each request beyond the first of a connection takes a place among the connections, so the limits hold for both
+//! versions.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -62,7 +63,7 @@ const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
     Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 45\r\n\r\nThis port requires TLS: use an https:// URL.\n";
 
-/// The time that a client has for what it has to do.
+/// The deadlines of a client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadlines {
     /// For the TLS handshake, and for the head of a request.
@@ -80,7 +81,7 @@ pub(crate) struct Connection {
     pub(crate) limits: Arc<Limits>,
 }
 
-/// Answers the requests of one connection.
+/// Responds to the requests of one connection.
 pub(crate) async fn converse(
     socket: TcpStream,
     tls: Option<Arc<ServerConfig>>,
@@ -125,7 +126,7 @@ async fn handshake(
     TlsAcceptor::from(tls).accept(Stall::new(socket, patience)).await.map(Some)
 }
 
-/// Answers requests one after the other.
+/// Responds to requests one after the other.
 async fn http_1<S>(socket: S, connection: Connection, deadlines: Deadlines, mut stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -152,15 +153,15 @@ where
     let socket = parts.io.into_inner();
     match result {
         Ok(()) => dismiss(socket, b"").await,
-        // Silence between two requests needs no comment.
+        // Silence between two requests is not logged.
         Err(error) if error.is_timeout() && !parts.read_buf.is_empty() => dismiss(socket, TOO_SLOW).await,
         Err(error) if error.is_parse() => dismiss(socket, b"").await,
-        // Whatever else went wrong, the client shall notice: an unfinished response must not look finished.
+        // After any other error the client must notice: an unfinished response must not look complete.
         Err(error) => tracing::debug!(%peer, %error, "a connection ended early"),
     }
 }
 
-/// Answers several requests at the same time.
+/// Responds to several requests at the same time.
 async fn http_2<S>(socket: S, connection: Connection, deadlines: Deadlines, mut stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -189,7 +190,8 @@ where
                 Activity::Stalled(time) if time > deadlines.stall => {
                     return tracing::debug!(%peer, "the client takes no more bytes");
                 }
-                // It has been asked to end, has had time to take what is in buffers, and does not end.
+                // The connection was closed gracefully, the client has had time to read the buffers, and it has not
+                // disconnected.
                 Activity::Idle(time) if time > deadlines.head + deadlines.stall => return,
                 Activity::Idle(time) if time > deadlines.head && !is_stopping => {
                     is_stopping = true;
@@ -204,7 +206,7 @@ where
     }
 }
 
-/// Says a last word, and closes once the client has had a chance to read it.
+/// Sends a last response, and closes once the client has had a chance to read it.
 pub(crate) async fn dismiss(mut socket: impl AsyncRead + AsyncWrite + Unpin, last_word: &[u8]) {
     let farewell = async {
         socket.write_all(last_word).await?;
@@ -213,12 +215,12 @@ pub(crate) async fn dismiss(mut socket: impl AsyncRead + AsyncWrite + Unpin, las
         while socket.read(&mut thrown_away).await? > 0 {}
         io::Result::Ok(())
     };
-    // Whether or not it was heard, the connection is over.
+    // The connection ends, whether the client has read it or not.
     let _ = timeout(LINGER, farewell).await;
 }
 
 impl Connection {
-    /// Answers a request of HTTP/2.
+    /// Responds to a request of HTTP/2.
     async fn stream(self, streams: Arc<Streams>, request: Request<Incoming>) -> Result<Response<Logged>, Infallible> {
         let (mut stream, is_first) = streams.begin();
         if !is_first {

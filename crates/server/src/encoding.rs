@@ -33,7 +33,7 @@ impl Encoding {
             (Self::Zstd, named("zstd")),
             (Self::Brotli, named("br")),
             (Self::Gzip, named("gzip").or(named("x-gzip")).or(any)),
-            // Not being mentioned makes identity the last resort, not forbidden.
+            // If identity is not mentioned, it is the last resort, not forbidden.
             (Self::Identity, named("identity").or(any).or(Some(Quality::LEAST))),
         ];
         let mut best = (Self::Identity, Quality::ZERO);
@@ -67,7 +67,8 @@ pub(crate) enum Encoder<W: Write> {
 
 impl<W: Write> Encoder<W> {
     pub(crate) fn new(encoding: Encoding, out: W) -> io::Result<Self> {
-        // Levels at which one core still feeds a fast line; XML shrinks by a factor of ten at any of them.
+        // Levels at which one core still fills a fast network connection; XML shrinks by a factor of ten at any of
+        // them.
         const GZIP_LEVEL: u32 = 5;
         const BROTLI_QUALITY: u32 = 5;
         const BROTLI_WINDOW: u32 = 20;
@@ -83,12 +84,12 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Writes what is left and hands the writer back.
+    /// Writes the remaining bytes and returns the writer.
     pub(crate) fn finish(self) -> io::Result<W> {
         match self {
             Self::Identity(out) => Ok(out),
             Self::Gzip(encoder) => encoder.finish(),
-            // This one swallows errors of the writer; a body's writer repeats them when it is finished itself.
+            // This encoder ignores errors of the writer; a body's writer repeats them when it is finished itself.
             Self::Brotli(encoder) => Ok(encoder.into_inner()),
             Self::Zstd(encoder) => encoder.finish(),
         }

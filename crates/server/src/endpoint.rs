@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The refusal of such a request.
 const BUSY: Refusal = Refusal { seconds: 15, is_own: false, is_early: false };
 
-/// Answers a request to the repository, in the form that the path names, or else by what the client is.
+/// Responds to a request to the repository, in the form that the path names, or else by the kind of client.
 pub(crate) async fn respond(
     handler: &Arc<Handler>,
     address: IpAddr,
@@ -108,7 +108,7 @@ async fn answer(handler: &Arc<Handler>, inquiry: Inquiry, requester: Requester, 
         move || {
             let _admission = admission;
             let begun = if is_list { writer.begin() } else { Ok(()) };
-            // What HEAD gets is empty, and not the encoding of nothing.
+            // The response to HEAD is empty, and not an encoding of zero bytes.
             let encoding = if inquiry.is_head() { Encoding::Identity } else { encoding };
             let out = begun.and_then(|()| Encoder::new(encoding, writer));
             let finish = |out: Encoder<Writer>| {

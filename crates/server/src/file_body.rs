@@ -48,7 +48,7 @@ struct Source {
     end: u64,
 }
 
-/// The body for these bytes of a file, the first chunk read. Blocks.
+/// Returns the body for these bytes of a file, with the first chunk read. Blocks.
 pub(crate) fn open(representation: Representation, bytes: Range<u64>) -> io::Result<Body> {
     let Representation { file, fingerprint, .. } = representation;
     let source = Source { file, state: fingerprint, end: bytes.end };
@@ -91,7 +91,7 @@ impl FileBody {
 }
 
 impl Source {
-    /// The next chunk. The last one is given away only if the file is still what it was.
+    /// Reads the next chunk. The last one is returned only if the file is unchanged.
     fn read(&self, at: u64) -> io::Result<Bytes> {
         let length = CHUNK.min(self.end - at) as usize;
         let mut buffer = Vec::with_capacity(length);

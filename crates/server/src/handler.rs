@@ -1,6 +1,6 @@
-//! One request in, one response out.
+//! Routes one request to one response.
 //!
-//! 1. what no rule could make sense of: 400, 414, 405;
+//! 1. malformed requests: 400, 414, 405;
 //! 2. `/healthz`;
 //! 3. the repository, and the schemas published below it ([`crate::endpoint`]);
 //! 4. everything else is the site ([`crate::site`]).
@@ -27,10 +27,11 @@ use crate::settings::ServerSettings;
 use crate::site::Visit;
 use crate::{Health, Served, endpoint, origin, reply};
 
-/// Longer addresses are refused; the repository takes less, and no file system has such paths.
+/// Longer request targets are refused; the repository accepts less, and no file system has such paths.
 const MAX_TARGET: usize = 32 * 1024;
 
-/// Answers at the same time besides lists, those included that only wait for a slow client. Each holds a thread.
+/// The maximum number of concurrent responses besides lists, including those that only wait for a slow client. Each
+/// holds a thread.
 const MAX_ANSWERS: usize = 256;
 
 /// The state that all connections share.
@@ -72,7 +73,7 @@ impl Handler {
         })
     }
 
-    /// Answers a request and logs it.
+    /// Responds to a request and logs it.
     pub(crate) async fn handle(self: Arc<Self>, peer: IpAddr, request: Request<Incoming>) -> Response<Logged> {
         let address = origin::of(peer, request.headers(), &self.trusted_proxies);
         let line = self.log.clone().map(|log| (log, Entry::new(address, &request)));
@@ -95,7 +96,7 @@ impl Handler {
         let hosts = request.headers().get_all(HOST).iter().count();
         let needs_host = match request.version() {
             Version::HTTP_11 => true,
-            // It has the host in the URI.
+            // HTTP/2 has the host in the URI.
             Version::HTTP_2 => uri.authority().is_none(),
             _ => false,
         };
@@ -197,7 +198,7 @@ impl Handler {
         }
     }
 
-    /// 302, the only redirect that harvesters follow without holding it against the repository.
+    /// Returns a 302, the only redirect that harvesters follow without reporting it as a defect.
     fn redirect_to_base(&self, query: Option<&str>) -> Response<Body> {
         let base_path = self.base_path.trim_start_matches('/');
         self.redirect(StatusCode::FOUND, "The repository is at another URL.", base_path, query)

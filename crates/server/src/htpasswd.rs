@@ -15,7 +15,7 @@ use sha1::Sha1;
 /// The costliest bcrypt hash `htpasswd` makes; one with more would keep a processor busy for minutes per login.
 const MAX_BCRYPT_COST: u32 = 17;
 
-/// No real password file comes near; what does is some other file named by mistake.
+/// The maximum size of a password file. A larger file is a different kind of file, named by mistake.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Users and the hashes of their passwords.
@@ -77,7 +77,7 @@ impl Users {
             }
             let fault = |problem| (index + 1, problem);
             let (user, hash) = line.split_once(':').ok_or_else(|| fault("missing colon after the user name"))?;
-            // htpasswd looks for the first line of a user, so later ones have no say here either.
+            // htpasswd uses the first line of a user, so later ones are ignored here, too.
             let hash = Hash::parse(hash).map_err(fault)?;
             let price = hash.price();
             users.price.apr1 |= price.apr1;
@@ -177,7 +177,7 @@ fn apr1(password: &[u8], salt: &[u8]) -> String {
     for chunk in password.chunks(inner.len()) {
         start.update(&inner[..chunk.len()]);
     }
-    // One byte per bit of the length; the first form was an accident of the original, kept by all that followed.
+    // One byte per bit of the length; the original had this form by accident, and all implementations kept it.
     let mut bits = password.len();
     while bits > 0 {
         start.update(if bits & 1 == 1 { &[0][..] } else { &password[..1] });

@@ -59,7 +59,7 @@ pub use log::ACCESS_TARGET;
 pub use settings::{AREA_SETTINGS, AccessLog, AreaSettings, LogFormat, SERVER_SETTINGS, ServerSettings};
 pub use tls::{Certificate, TlsError};
 
-/// Path of the health check, which load balancers ask.
+/// The path of the health check, for load balancers.
 pub const HEALTH_PATH: &str = "/healthz";
 
 /// The maximum number of lists in progress, if the settings contain none. Most of them wait for their clients; each
@@ -72,7 +72,7 @@ const BACKLOG: u32 = 4096;
 /// The state of the catalogue compared with the site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// It has been compared with the site, by the rules the server was started with, and is kept equal to it.
+    /// It has been compared with the site, by the rules the server was started with, and follows its changes.
     Current,
     /// It is from before the server was started; the comparison is in progress.
     Behind,
@@ -90,7 +90,7 @@ pub struct Served {
     pub site: Option<Arc<Site>>,
     /// The documents that a crawl has stored of a site that another server publishes.
     pub shelf: Option<Arc<Shelf>>,
-    /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
+    /// The repository of the site, for [`Server::base_url`] and [`Server::site_url`].
     pub repository: Current<Repository>,
     /// The areas that need a password.
     pub areas: Current<Areas>,
@@ -100,8 +100,8 @@ pub struct Served {
     pub health: Arc<dyn Fn() -> Health + Send + Sync>,
 }
 
-/// A server that has its socket but serves nothing yet. Its URLs are known now, so that the repository can be made for
-/// them, and a port that is taken is noticed before a large site is indexed.
+/// A server that has its socket but serves nothing yet. Its URLs are already fixed, so that the repository can be
+/// created for them, and a port in use is detected before a large site is indexed.
 pub struct Server {
     listener: TcpListener,
     settings: ServerSettings,
@@ -150,7 +150,7 @@ impl Server {
 
     fn listen(settings: &ServerSettings) -> io::Result<TcpListener> {
         let socket = if settings.listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // A restart must not wait for the last connections of the server before.
+        // A restart must not wait for the last connections of the previous server.
         socket.set_reuseaddr(true)?;
         socket.bind(settings.listen)?;
         socket.listen(BACKLOG)
@@ -208,7 +208,8 @@ fn open_files(settings: &ServerSettings) -> Result<Option<Certificate>, StartErr
     Ok(Certificate::open(&settings.tls_certificate, &settings.tls_key)?)
 }
 
-/// A connection and the file it gets are two descriptors, and the usual limit of 1024 is a soft one.
+/// Raises the limit of open files: a connection and its file are two descriptors, and the usual limit of 1024 is a soft
+/// one.
 fn raise_limit_of_open_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

@@ -1,9 +1,9 @@
-//! Accepting connections, and refusing them.
+//! Accepts connections, and refuses those beyond the limits.
 //!
-//! Whatever arrives costs bounded memory: a fixed number of connections, each with a bounded request head, bounded
+//! All clients together cost bounded memory: a fixed number of connections, each with a bounded request head, bounded
 //! buffers and a deadline for everything the client has to do ([`crate::converse`]). A connection beyond the limit gets
 //! 503; if too many of those are open, it is closed. One address cannot take all connections, unless it is a proxy's.
-//! With TLS, connections beyond the limit are closed: a handshake would cost more than it says.
+//! With TLS, connections beyond the limit are closed: a handshake would cost more than the response is worth.
 
 use std::io;
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ use crate::tls::Certificate;
 /// The maximum number of connections that are being refused because too many are open.
 const MAX_REFUSALS: usize = 64;
 
-/// Pause when the system has no more sockets to give.
+/// The pause when the system has no free descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// The number of connections, in total and of one address.
@@ -104,8 +104,8 @@ pub(crate) async fn serve(
     }
 }
 
-/// An error of accepting is about one connection, or about the whole process having no descriptors left. The latter
-/// passes when others close theirs, and must not become a busy loop meanwhile.
+/// Pauses after an error of accepting. The error is about one connection, or means that the process has no free
+/// descriptors. The latter ends when others close theirs, and must not become a busy loop meanwhile.
 async fn pause_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     if !matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted) {

@@ -47,7 +47,7 @@ pub(crate) struct Room(Arc<Notify>);
 impl Lists {
     /// `workers` pages are computed at the same time.
     pub(crate) fn new(workers: usize) -> io::Result<Self> {
-        // Its workers do nothing; what counts are its threads for what blocks.
+        // Its async workers do nothing; only its blocking threads are used.
         let threads = Builder::new_multi_thread()
             .worker_threads(1)
             .max_blocking_threads(MOST_THREADS)

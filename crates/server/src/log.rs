@@ -62,7 +62,7 @@ impl Logger {
     }
 }
 
-/// A line to be.
+/// A line that is not complete yet.
 #[derive(Debug)]
 pub(crate) struct Entry {
     peer: IpAddr,

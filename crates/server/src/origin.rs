@@ -29,7 +29,7 @@ pub(crate) fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAd
     found
 }
 
-/// Something of which each address may have a certain number at a time, so that no address can take all there is.
+/// A resource of which each address may have a certain number at a time, so that no address can take all of it.
 #[derive(Debug)]
 pub(crate) struct Shares {
     each: usize,

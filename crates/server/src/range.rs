@@ -1,14 +1,14 @@
-//! Byte ranges (RFC 9110, section 14).
+//! Parses byte ranges (RFC 9110, section 14).
 //!
-//! One range per request is honoured. Several are answered with the whole file, as the RFC allows: hardly anyone asks,
-//! and overlapping ones were used to make servers repeat themselves without end.
+//! One range per request is honoured. The response to several is the whole file, as the RFC allows: few clients send
+//! several, and overlapping ones have been used for denial of service.
 
 use std::ops::Range;
 
 /// The bytes that a Range header requests of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// No range that is honoured: everything.
+    /// No valid range: the whole file.
     Whole,
     /// These bytes.
     Part(Range<u64>),
@@ -36,7 +36,7 @@ pub(crate) fn parse(value: &str, size: u64) -> Asked {
     }
 }
 
-/// Digits only; a number too large for any file is as good as the largest.
+/// Parses digits only; a number too large for any file has the effect of the largest.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u64::MAX))

@@ -1,5 +1,5 @@
-//! The responses of the server itself, as opposed to files of the site: the short ones, each one sentence that a person can
-//! read, and the headers that all of them carry.
+//! The responses of the server itself, as opposed to files of the site: short ones with one sentence for a human
+//! reader, and the headers that all of them carry.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -47,7 +47,7 @@ pub(crate) fn error(error: &ErrorResponse) -> Response<Body> {
     with_sentence(status, &error.sentence, error.headers())
 }
 
-/// One of our schemas, published below the repository.
+/// Returns one of modoai's schemas, published below the repository.
 pub(crate) fn schema(text: &'static str) -> Response<Body> {
     of(&[(c"Content-Type", "application/xml; charset=UTF-8")], Body::Whole(text.into()))
 }
@@ -75,7 +75,8 @@ pub(crate) fn without_body(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// 400, and the end of the connection: what follows on it may not be what the client, or a proxy, takes it for.
+/// Returns status 400, and closes the connection: the client, or a proxy, may divide the following bytes into requests
+/// differently.
 pub(crate) fn bad_request(sentence: &str) -> Response<Body> {
     with(text(StatusCode::BAD_REQUEST, sentence), CONNECTION, "close")
 }

@@ -14,7 +14,7 @@ use modoai_repository::site::name;
 pub struct ServerSettings {
     /// Address and port.
     pub listen: SocketAddr,
-    /// The site's public URL with a slash at the end, if it is not simply where the server listens.
+    /// The site's public URL with a slash at the end, if it is not the address of the server.
     pub url: Option<String>,
     /// Path of the repository.
     pub base_path: String,
@@ -40,7 +40,7 @@ pub struct ServerSettings {
     pub access_log: AccessLog,
     /// The format of all log lines.
     pub log_format: LogFormat,
-    /// Proxies whose word about where a request comes from is taken.
+    /// Proxies whose information about the origin of a request is trusted.
     pub trusted_proxies: Vec<Network>,
 }
 
@@ -366,7 +366,7 @@ fn patience(v: &toml::Value) -> Result<Duration, String> {
     }
 }
 
-/// More than this is a slip of the pen, and more than any semaphore counts.
+/// A larger number is a typing error, and more than any semaphore counts.
 fn count(v: &toml::Value, least: u64) -> Result<usize, String> {
     const MOST: u64 = 1_000_000;
     match value::number(v, least)? {

@@ -56,7 +56,7 @@ impl Visit<'_> {
         reply::come_back("The site is temporarily unavailable.", 10)
     }
 
-    /// An error means that the file changed under our hands, or that the disk fails.
+    /// Responds once. An error means that the file changed meanwhile, or that the disk fails.
     fn attempt(&self) -> io::Result<Response<Body>> {
         let inner = self.path.strip_prefix('/').unwrap_or(self.path);
         let Some(segments) = name::decode(inner.strip_suffix('/').unwrap_or(inner)) else {

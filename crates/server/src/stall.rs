@@ -1,4 +1,4 @@
-//! A connection that is given up when the client takes no byte for too long.
+//! Closes a connection if the client takes no byte for too long.
 
 use std::io;
 use std::pin::Pin;

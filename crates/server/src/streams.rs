@@ -81,12 +81,12 @@ impl Stream {
         self.permits = Some(permits);
     }
 
-    /// The client has been given something, and is to take it.
+    /// Notes that the client was sent something, and must take it.
     pub(crate) fn gave(&self) {
         self.set(Some(Instant::now()));
     }
 
-    /// The client has taken everything, and the server has nothing to send yet.
+    /// Notes that the client has taken everything, and the server has nothing to send yet.
     pub(crate) fn waits_for_server(&self) {
         self.set(None);
     }
