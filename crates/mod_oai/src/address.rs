@@ -1,4 +1,4 @@
-//! The public URL of a site: what `OAISiteURL` says, or `ServerName`, and never what a client says the host is called.
+//! The public URL of a site: `OAISiteURL`, or else `ServerName`, and never the host that a client names.
 
 use modoai_httpd::request::Request;
 use modoai_httpd::server::Server;

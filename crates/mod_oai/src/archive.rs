@@ -39,7 +39,7 @@ pub(crate) struct Archive {
     repositories: Repositories<Mark>,
 }
 
-/// A catalogue as a child knows it.
+/// The state of a catalogue in a child.
 #[derive(Default)]
 pub(crate) struct Slot {
     config: Arc<CatalogueConfig>,
@@ -48,7 +48,7 @@ pub(crate) struct Slot {
     said: Option<String>,
 }
 
-/// As long as it stays, so does what a repository says of itself.
+/// The state of the catalogue that the repository was built for; while it is equal, the repository is reused.
 #[derive(PartialEq)]
 struct Mark {
     epoch: u64,
@@ -62,7 +62,7 @@ impl From<Standing> for Mark {
     }
 }
 
-/// Says what is wrong with the catalogues of all servers.
+/// Checks the catalogues of all servers, and returns a message about the first invalid one.
 pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     let mut seen = Vec::new();
     for server in main.all().filter(|server| server.config::<Oai>().is_enabled()) {
@@ -104,7 +104,8 @@ fn check_place(main: Server<'_>, location: &Location) -> Result<(), String> {
     }
 }
 
-/// The catalogue of a section, opened if need be, and its repository at a URL. Why not is in the error log.
+/// Returns the catalogue of a section, opened if necessary, and its repository at a URL. The error log contains the
+/// reason of a failure.
 pub(crate) fn of(
     server: &Server<'_>,
     config: &Arc<CatalogueConfig>,
@@ -153,7 +154,8 @@ impl Archive {
         Ok(Self { flow, location, catalogue, settings, repositories: Repositories::default() })
     }
 
-    /// The repository at a URL. Documents, or their terms, may have come only now.
+    /// Returns the repository at a URL. The first documents, or their terms, may have been added since the catalogue
+    /// was opened.
     fn repository(&self, base_url: &str) -> Result<Repository, Failure> {
         let mark = self.catalogue.standing()?.into();
         self.repositories.at(base_url.to_owned(), mark, || {
@@ -183,7 +185,7 @@ fn folder(server: &Server<'_>, location: &Location) -> PathBuf {
     house::index_dir(server).join(FOLDER).join(format!("{name}-{number:08x}"))
 }
 
-/// The catalogues of all servers, each with the folder for its budgets and its log.
+/// Returns the directories for budgets and log of all catalogues, each with the directory of its catalogue.
 pub(crate) fn folders(main: Server<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let servers = main.all().filter(|server| server.config::<Oai>().is_enabled());
     let of = |server: Server<'_>| {

@@ -34,7 +34,7 @@ pub(crate) struct ServerConfig {
     pub(crate) traffic: Option<bool>,
     /// `OAIRoot` and `Alias`: URL paths as written, and the directories that they map to.
     pub(crate) places: Vec<(String, PathBuf)>,
-    /// The last `UserDir` that says where.
+    /// The last `UserDir` that sets a location.
     pub(crate) user_dir: Option<Vec<String>>,
     /// `OAIUsers`.
     pub(crate) users: Option<Vec<String>>,
@@ -55,12 +55,12 @@ pub(crate) struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// This one with another on top.
+    /// Returns this configuration overlaid by another.
     pub(crate) fn overlaid_by(&self, own: &Self) -> Self {
         Self {
             engine: own.engine.or(self.engine),
             assigned: [&self.assigned[..], &own.assigned].concat(),
-            // The first that fits counts.
+            // The first that matches is used.
             harvesters: [&own.harvesters[..], &self.harvesters].concat(),
             // A host can redefine a set.
             sets: self.sets.iter().filter(|set| !own.has_set_like(set)).chain(&own.sets).cloned().collect(),
@@ -87,14 +87,14 @@ impl ServerConfig {
         self.processors.get_or_init(Arc::default).clone()
     }
 
-    /// Notes a value for a setting, or says what kind of value it needs.
+    /// Notes a value for a setting; fails with the kind of value that it needs.
     pub(crate) fn assign(&mut self, key: &'static str, value: Value) -> Result<(), String> {
         All::default().put(key, &value)?;
         self.assigned.push((key, value));
         Ok(())
     }
 
-    /// Notes a harvester, or says what is wrong with it.
+    /// Notes a harvester; fails with the problem of an invalid one.
     pub(crate) fn describe(&mut self, harvester: Table) -> Result<(), String> {
         let harvester = Value::Table(harvester);
         All::default().put("harvester", &Value::Array(vec![harvester.clone()]))?;
@@ -102,7 +102,7 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// Notes a set, or says what is wrong with it.
+    /// Notes a set; fails with the problem of an invalid one.
     pub(crate) fn add_set(&mut self, set: Table) -> Result<(), String> {
         let sets = [&self.sets[..], &[set]].concat();
         All::default().put("set", &tables(&sets))?;
@@ -115,7 +115,8 @@ impl ServerConfig {
         self.sets.iter().any(|set| set.get("spec") == other.get("spec"))
     }
 
-    /// The settings of the repository of a server. What no directive says is taken from what httpd knows.
+    /// Returns the settings of the repository of a server. Settings without a directive are derived from httpd's
+    /// configuration.
     pub(crate) fn settings(&self, server: &Server<'_>) -> All {
         let mut all = All::default();
         all.settings.repository_name = server.name().to_owned();
@@ -125,7 +126,7 @@ impl ServerConfig {
         let told = admin.iter().map(|admin| ("admin_email", admin));
         let told = told.chain([("harvester", &harvesters), ("set", &sets)]);
         for (key, value) in told.chain(self.assigned.iter().map(|(k, v)| (*k, v))) {
-            // Checked when the directive was read; an address of httpd's own that is none is left out.
+            // Checked when the directive was read; an invalid address of httpd's own is left out.
             let _ = all.put(key, value);
         }
         for step in &self.ignore {
@@ -134,18 +135,18 @@ impl ServerConfig {
                 None => all.site.ignore.clear(),
             }
         }
-        // Which links are followed httpd decides, with every request.
+        // httpd decides with every request which links are followed.
         all.site.follow_links = Links::Anywhere;
-        // And which files are code: it hands them to a program, or refuses them.
+        // httpd also decides which files are code: it runs a program for them, or refuses them.
         all.site.withhold = Vec::new();
         all
     }
 
-    /// The settings of the repository of a catalogue: those of the server, and on top of them those of its section.
+    /// Returns the settings of the repository of a catalogue: those of its section override those of the server.
     pub(crate) fn settings_of(&self, server: &Server<'_>, catalogue: &CatalogueConfig) -> All {
         let mut all = self.settings(server);
         if catalogue.section.is_some() {
-            // What is said of the site's identifiers is not said of these.
+            // The prefix of the site's identifiers does not apply to those of a catalogue.
             all.settings.repository_identifier = None;
             all.settings.sample_identifier = None;
         }
@@ -166,7 +167,7 @@ impl ServerConfig {
         self.is_enabled() && self.endpoints.iter().any(|endpoint| !self.has_catalogue_at(endpoint))
     }
 
-    /// A section that has settings, but no catalogue that they could be of.
+    /// Returns a section that has settings, but no catalogue that they apply to.
     pub(crate) fn settings_without_a_catalogue(&self) -> Option<&(String, &'static str)> {
         self.settings_in.iter().find(|(section, _)| !self.has_catalogue_at(section))
     }
@@ -192,14 +193,14 @@ pub(crate) struct CatalogueConfig {
 }
 
 impl CatalogueConfig {
-    /// Notes a value for a setting, or says what kind of value it needs.
+    /// Notes a value for a setting; fails with the kind of value that it needs.
     pub(crate) fn assign(&mut self, key: &'static str, value: Value) -> Result<(), String> {
         All::default().put(key, &value)?;
         self.assigned.push((key, value));
         Ok(())
     }
 
-    /// This one with that of an inner section on top.
+    /// Returns this catalogue overlaid by that of an inner section.
     fn overlaid_by(&self, own: &Self) -> Self {
         let place = if own.location.is_some() { own } else { self };
         let assigned = [&self.assigned[..], &own.assigned].concat();
@@ -224,8 +225,8 @@ impl All {
     }
 }
 
-/// The configuration of a section, a folder or a `.htaccess`. Made with every request that meets one, so it is small, and
-/// merging shares what there is.
+/// The configuration of a section, a folder or a `.htaccess`. It is created with every request that matches one, so it
+/// is small, and merging shares existing values.
 #[derive(Clone, Default)]
 pub(crate) struct DirectoryConfig {
     /// `IndexIgnore`.
@@ -236,7 +237,7 @@ pub(crate) struct DirectoryConfig {
     pub(crate) asks_for_certificate: bool,
     /// Filters that run a program and are defined here: `LuaOutputFilter`.
     pub(crate) program_filters: Option<Arc<Vec<CString>>>,
-    /// Media types that `Action` hands to a script.
+    /// Media types for which `Action` runs a script.
     pub(crate) actions: Option<Arc<Vec<String>>>,
     /// True if `SetHandler` makes the repository respond here.
     pub(crate) is_repository: Option<bool>,
@@ -245,7 +246,7 @@ pub(crate) struct DirectoryConfig {
 }
 
 impl DirectoryConfig {
-    /// This one with an inner one on top.
+    /// Returns this configuration overlaid by an inner one.
     pub(crate) fn overlaid_by(&self, own: &Self) -> Self {
         let outer = if own.index_ignore_reset { &None } else { &self.index_ignore };
         Self {

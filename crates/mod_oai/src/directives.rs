@@ -90,7 +90,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     local(c"OAIRequestDelay", c"minimum time between two requests of any kind of one harvester (0)", text),
     local(c"OAIListShare", c"percentage of the processor time for lists while visitors use the site (10)", number),
     own(c"OAIHarvester", c"known harvester: its name, then key=value, such as networks=192.0.2.0/24", harvester),
-    // What they were called in 2005.
+    // The names of 2005.
     own(c"modoai_sitename", c"see OAIRepositoryName", text),
     own(c"modoai_email", c"see OAIAdminEmail", list),
     own(c"modoai_encode_size", c"see OAIByValueLimit", text),
@@ -399,8 +399,8 @@ fn action(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
     }
 }
 
-/// In a section, mod_ssl may have to talk to the client again before it can say yes or no. It cannot, in the middle of an
-/// answer, so what is there is not listed.
+/// In a section, mod_ssl may have to renegotiate with the client before it can decide. It cannot do so within a
+/// response, so such resources are not listed.
 fn asks_for_certificate(setting: &mut Setting<'_, Oai>, _: Arguments<'_>) {
     setting.directory.asks_for_certificate |= setting.section.is_some();
 }

@@ -23,10 +23,10 @@ use crate::{Oai, archive, logging};
 /// In builds for tests, a query that shows the response to a panic.
 const PANIC: &[u8] = b"verb=Panic";
 
-/// So much of an answer is kept back from a requester whose credentials may turn out to be wrong: it gets status 401 then.
+/// The number of bytes held back from a requester whose credentials may turn out to be wrong: it then gets status 401.
 const KEPT_BACK: usize = 1 << 20;
 
-/// Answers a request, if it is for us.
+/// Responds to a request, if it is for modoai.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     if !request.handler().is_some_and(|handler| HANDLERS.contains(&handler)) {
         return Outcome::Declined;
@@ -53,7 +53,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     }
 }
 
-/// The path that the repository has: the Location that set the handler.
+/// Returns the path of the repository: the Location that set the handler.
 fn base_path(request: &Request<'_>, path: &str) -> String {
     let server = request.server();
     let endpoints = server.config::<Oai>().endpoints.iter().map(|path| path.trim_end_matches('/'));
@@ -63,7 +63,7 @@ fn base_path(request: &Request<'_>, path: &str) -> String {
     };
     match endpoints.filter(is_at).max_by_key(|endpoint| endpoint.len()) {
         Some(endpoint) => endpoint.to_owned(),
-        // Set by a pattern or for a folder: then it is wherever it was found.
+        // Set by a pattern or for a folder: the repository is at the path that was requested.
         None => path.strip_suffix(&*String::from_utf8_lossy(request.path_info())).unwrap_or(path).to_owned(),
     }
 }
@@ -77,7 +77,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Opens the catalogue, if need be. Why that fails is in the error log.
+    /// Opens the catalogue, if necessary. If that fails, the error log contains the reason.
     fn open(request: &Request<'_>, base: &str) -> Result<Self, Failure> {
         let server = request.server();
         let address = Address::of(request);
@@ -93,14 +93,14 @@ impl Desk {
     }
 }
 
-/// Answers a request to the repository.
+/// Responds to a request to the repository.
 fn respond(request: &mut Request<'_>, base: &str, form: Option<Form>) -> Result<Outcome, ErrorResponse> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let user = request.user().map(text);
     // httpd returns the address that mod_remoteip determined, if requests arrive through a proxy.
     let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let header = |name: &CStr| match name.to_bytes() {
-        // Modules may have taken these away.
+        // Modules may have removed these.
         b"Authorization" | b"Cookie" => request.arrived_headers().get(name).map(text),
         _ => request.headers().get(name).map(text),
     };
@@ -115,7 +115,7 @@ fn respond(request: &mut Request<'_>, base: &str, form: Option<Form>) -> Result<
     }
 }
 
-/// The body of a POST.
+/// Reads the body of a POST.
 fn form_data(request: &mut Request<'_>) -> Result<Vec<u8>, ErrorResponse> {
     let body = request.body(query::MAX_BYTES).map_err(|_| ErrorResponse::INCOMPLETE)?;
     body.ok_or(ErrorResponse::TOO_LARGE)
@@ -162,7 +162,7 @@ fn refuse(request: &Request<'_>, error: &ErrorResponse) -> Outcome {
     Outcome::Status(error.status)
 }
 
-/// One of our schemas, published below the repository.
+/// Sends one of modoai's schemas, published below the repository.
 fn schema(request: &mut Request<'_>, text: &str) -> Outcome {
     request.set_content_type("application/xml; charset=UTF-8");
     let mut reply = Reply::new(request);

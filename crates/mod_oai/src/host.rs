@@ -51,7 +51,7 @@ const FREE: usize = 2_000;
 const MOST_HIDDEN: usize = 1_000_000;
 const FRUITLESS: Duration = Duration::from_secs(10);
 
-/// And so long in a child that is to end.
+/// The same limit in a child that is stopping.
 const STOPPING: Duration = Duration::from_secs(1);
 
 /// The maximum number of items and the maximum time of a search for a realm that accepts credentials which another one
@@ -67,12 +67,12 @@ const MOST_REFUSALS: usize = 3;
 pub(crate) struct ProbeHost<'r> {
     request: &'r Request<'r>,
     asker: &'r Asker<'r>,
-    /// The same requester, not telling who it is.
+    /// The same requester without credentials.
     nameless: &'r Asker<'r>,
     house: &'r House,
     requester: Requester<'r>,
     view: String,
-    /// The last item that was seen, and its probe: what is seen is often wanted next.
+    /// The last item that was seen, and its probe: the next call is often about the same item.
     last: RefCell<Option<(String, Probe<'r>)>>,
     /// The time at which an item was last listed, and the number of items passed over since.
     since: Cell<Instant>,
@@ -86,7 +86,7 @@ pub(crate) struct ProbeHost<'r> {
 }
 
 impl<'r> ProbeHost<'r> {
-    /// For the requester behind a request.
+    /// Creates the host for the requester of a request.
     pub(crate) fn new(
         request: &'r Request<'r>,
         asker: &'r Asker<'r>,
@@ -182,9 +182,9 @@ impl ProbeHost<'_> {
         Ok(())
     }
 
-    /// Says 401 if the requester's credentials are wrong: if a realm of the site, that of this item, refused them and no
-    /// other one accepts them. It is found out once in a request; also if the credentials were compared with those that a
-    /// deleted item was listed for, or passwords could be tried on it without a trace.
+    /// Fails with 401 if the requester's credentials are wrong: if a realm of the site, that of this item, refused them
+    /// and no other one accepts them. This is checked once in a request; also if the credentials were compared with
+    /// those that a deleted item was listed for, since otherwise passwords could be tried on it without a log entry.
     fn judge(&self, item: &Item) -> io::Result<()> {
         if self.is_judged.get() || !(self.asker.is_refused() || self.requester.has_guessed()) {
             return Ok(());
@@ -314,12 +314,13 @@ impl Host for ProbeHost<'_> {
     }
 }
 
-/// The error by which the endpoint knows that the answer is status 401.
+/// Returns the error by which the endpoint recognises that the response is status 401.
 fn wrong_credentials() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, WrongCredentials)
 }
 
-/// A name for what a requester may see: who asks, from where, and with which headers. Nothing can be read out of it.
+/// Returns a name for the resources that a requester may see, derived from its user, address and headers. It reveals
+/// none of them.
 fn view(request: &Request<'_>, asker: &Asker<'_>) -> String {
     let mut hasher = DefaultHasher::new();
     (request.address(), request.scheme(), request.user()).hash(&mut hasher);

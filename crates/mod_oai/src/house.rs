@@ -46,12 +46,12 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// The directory of its catalogue.
+    /// Returns the directory of its catalogue.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.get().map(PathBuf::as_path)
     }
 
-    /// Writes to the error log, unless it was the last thing said about this server: it would be said with every
+    /// Writes a message to the error log, unless it was the last one about this server: it would be repeated with every
     /// request.
     pub(crate) fn say_once(&self, message: String) {
         let mut said = lock(&self.said);
@@ -80,7 +80,7 @@ pub(crate) struct House {
     repositories: Repositories<()>,
 }
 
-/// Says what is wrong with the configuration as a whole.
+/// Checks the configuration as a whole, and returns a message about the first problem.
 pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     for directory in index_dirs(main) {
         if let Some(folder) = main.all().find_map(|server| roots::serves(&server, &directory)) {
@@ -116,7 +116,7 @@ pub(crate) fn prepare(main: Server<'_>) {
     }
 }
 
-/// The directories of all servers for which something is kept.
+/// Returns the directories of all servers that have stored data.
 fn index_dirs(main: Server<'_>) -> BTreeSet<PathBuf> {
     let keeps = |config: &ServerConfig| config.is_on() || (config.is_enabled() && !config.catalogues.is_empty());
     main.all().filter(|server| keeps(server.config::<Oai>())).map(|server| index_dir(&server)).collect()
@@ -137,7 +137,7 @@ pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
     servers.iter().map(|server| (*server, folder(server))).collect()
 }
 
-/// A number for where and what a server serves.
+/// Returns a number that identifies the files and URLs of a server.
 fn number_of(server: &Server<'_>) -> u32 {
     let places = server.config::<Oai>().places.iter().map(|(url, path)| format!("{url} {}", path.display()));
     let root = server.document_root().unwrap_or_default().display().to_string();
@@ -145,12 +145,12 @@ fn number_of(server: &Server<'_>) -> u32 {
     number(&text)
 }
 
-/// A text as part of the name of a folder.
+/// Returns a string as part of the name of a folder.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect()
 }
 
-/// A number for a text. FNV-1a: the same in every version of this program.
+/// Returns a number for a string. FNV-1a: the same in every version of this program.
 pub(crate) fn number(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -191,7 +191,7 @@ impl House {
         Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, refused, settings, repositories })
     }
 
-    /// The repository at a URL, for a site at another.
+    /// Returns the repository at a URL, for a site at another.
     pub(crate) fn repository(&self, base_url: &str, site_url: &str) -> Repository {
         let key = format!("{base_url} {site_url}");
         let make = || Repository::new(self.catalogue.clone(), self.settings.clone(), base_url, site_url);
@@ -199,7 +199,7 @@ impl House {
         repository
     }
 
-    /// The sets of the administrator's own choice.
+    /// Returns the sets that the administrator has defined.
     pub(crate) fn sets(&self) -> &SetRules {
         &self.settings.sets
     }
@@ -233,7 +233,7 @@ pub(crate) fn lists_at_once() -> usize {
     (server::workers() / 2).clamp(2, 16 * cores)
 }
 
-/// `OAIIndexDir`, or the place for such things on this system.
+/// Returns `OAIIndexDir`, or the directory for persistent state on this system.
 pub(crate) fn index_dir(server: &Server<'_>) -> PathBuf {
     let given = server.config::<Oai>().index_dir.clone();
     let usual = || STATE_DIRS.iter().map(Path::new).find(|dir| dir.is_dir()).map(|dir| dir.join("oai"));
@@ -258,7 +258,7 @@ fn make(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A thread that panicked left plain data behind; it is still good.
+/// A thread that panicked left plain data behind; it is still valid.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

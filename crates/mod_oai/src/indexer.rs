@@ -28,7 +28,7 @@ static KEPT: Mutex<Keeping> = Mutex::new(Keeping { servers: Vec::new(), stopped:
 
 struct Keeping {
     servers: Vec<Kept>,
-    /// Once stopped, a child never begins again.
+    /// True once stopped; a child never starts again.
     stopped: bool,
 }
 
@@ -40,7 +40,7 @@ struct Kept {
     found: Found,
 }
 
-/// Begins to keep whatever is not kept yet, and hands on what was learnt from traffic.
+/// Starts keepers for servers that have none, and passes on the URLs that traffic has added.
 pub(crate) fn beat(main: Server<'static>) {
     if server::is_stopping() {
         return stop();
@@ -56,7 +56,7 @@ pub(crate) fn beat(main: Server<'static>) {
         }
         match keep(server) {
             Ok(Some(kept)) => keeping.servers.push(kept),
-            // Of the generation before us, or an index made by hand: its turn ends soon.
+            // A keeper of the previous generation, or an index by a user, is active and ends soon.
             Ok(None) => {}
             Err(reason) => {
                 let message = format!("the site {} is not indexed: {reason}", server.name());
@@ -66,7 +66,7 @@ pub(crate) fn beat(main: Server<'static>) {
     }
 }
 
-/// Stops, and waits until everything has.
+/// Stops all keepers, and waits until they have ended.
 pub(crate) fn stop() {
     let servers = {
         let mut keeping = lock(&KEPT);
@@ -76,10 +76,10 @@ pub(crate) fn stop() {
     drop(servers);
 }
 
-/// Begins to keep a server; none if another process does.
+/// Starts the keeper of a server; none if another process has one.
 fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     make_room();
-    // What cannot be opened is logged there.
+    // A failure to open it is logged there.
     let Ok(house) = house::of(&server) else { return Ok(None) };
     let writer = match house.catalogue.writer_for(CatalogueKind::Site) {
         Ok(writer) => writer,
@@ -104,13 +104,13 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     Ok(Some(Kept { server, keeper, site, house, found }))
 }
 
-/// A link may lead anywhere; where httpd does not follow it there is nothing to find.
+/// A link may point anywhere; where httpd does not follow it, its target is not read.
 fn doorkeeper(stranger: Stranger<'static>) -> Doorkeeper {
     let stranger = Mutex::new(stranger);
     Box::new(move |folder_name| !lock(&stranger).asks().enter(&format!("/{folder_name}")).is_cut_off())
 }
 
-/// A catalogue and its watches are about a dozen open files, and visitors need some too.
+/// Raises the limit of open files: a catalogue and its watches are about a dozen, and visitors need some too.
 fn make_room() {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -125,7 +125,7 @@ fn pace(server: &Server<'_>, house: &House) -> Pace {
 }
 
 impl Kept {
-    /// Takes in URLs that visitors know.
+    /// Adds URLs that visitors requested.
     fn learn(&mut self) {
         let Self { keeper, site, house, found, .. } = self;
         if let Err(error) = found.empty_queue(house) {

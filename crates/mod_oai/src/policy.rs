@@ -10,7 +10,7 @@ use modoai_httpd::stage::Stage;
 
 use crate::Oai;
 
-/// Modules that take files by media types of the form `application/x-httpd-…` or `httpd/…`, where no handler is named.
+/// Modules that handle files by media types of the form `application/x-httpd-…` or `httpd/…`, where no handler is set.
 const INTERPRETERS: [&CStr; 9] = [
     c"mod_asis.c",
     c"mod_cgi.c",
@@ -28,8 +28,8 @@ pub(crate) fn forbids(stage: Stage<'_>) -> bool {
     is_ignored(stage) || runs_a_program(stage) || is_filtered_by_a_program(stage)
 }
 
-/// `IndexIgnore`: what a listing of its folder would not show. By mod_autoindex's rules only what follows the last slash of
-/// a pattern counts.
+/// Returns true if `IndexIgnore` hides the file in a listing of its folder. By mod_autoindex's rules only the part
+/// after the last slash of a pattern counts.
 fn is_ignored(stage: Stage<'_>) -> bool {
     let Some(patterns) = &stage.directory::<Oai>().index_ignore else { return false };
     let name = stage.path().and_then(Path::file_name).and_then(|name| CString::new(name.as_bytes()).ok());
@@ -53,7 +53,7 @@ fn runs_a_program(stage: Stage<'_>) -> bool {
     has_action() || is_script()
 }
 
-/// Filters run programs, too: mod_include what a file says, others what the configuration says.
+/// Returns true if a filter runs a program: mod_include one that a file names, others one that the configuration names.
 fn is_filtered_by_a_program(stage: Stage<'_>) -> bool {
     let server = stage.server();
     let of_server = &server.config::<Oai>().program_filters[..];

@@ -11,7 +11,7 @@ use modoai_httpd::server::Server;
 use crate::Oai;
 use crate::directives::HANDLERS;
 
-/// Lets all servers, and all children, share one view of the processors.
+/// Creates the state of the processors that all servers and children share.
 pub(crate) fn prepare(main: Server<'_>) {
     let processors = Arc::new(Processors::new());
     for server in main.all() {

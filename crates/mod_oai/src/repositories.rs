@@ -1,4 +1,4 @@
-//! Repositories that were made, by their URLs.
+//! The repositories in use, by their URLs.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use crate::house::lock;
 /// A repository may be reached by several URLs (http and https, two Locations), but not by very many.
 const MOST: usize = 16;
 
-/// Repositories by their URLs, each with the mark of what it was made of.
+/// Repositories by their URLs, each with a mark of the state that it was built from.
 pub(crate) struct Repositories<M> {
     made: Mutex<HashMap<String, (M, Repository)>>,
 }

@@ -42,7 +42,7 @@ pub(crate) fn serves(server: &Server<'_>, path: &Path) -> Option<PathBuf> {
     folders.into_iter().find(|folder| folder.is_absolute() && real(path).starts_with(real(folder)))
 }
 
-/// Says which of these is not a pattern.
+/// Returns the first of these that is not a valid pattern, as an error.
 pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
     patterns.iter().try_for_each(|pattern| match Glob::new(pattern) {
         Ok(_) => Ok(()),
@@ -50,7 +50,7 @@ pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
     })
 }
 
-/// The roots of all servers that have a repository, and behind them the catalogues without a site, as TOML.
+/// Returns the roots of all servers that have a repository, and after them the catalogues without a site, as TOML.
 pub(crate) fn written(main: Server<'_>) -> String {
     let mut text = String::from("# mod_oai roots\n");
     let quoted = |text: &str| Value::String(text.to_owned()).to_string();

@@ -36,7 +36,7 @@ const FILE: &str = "found-urls";
 /// Maximum size of the queue. The keeper processes it in less than 100 ms.
 const MAX_QUEUE_BYTES: u64 = 256 << 10;
 
-/// The file does not grow beyond this: a site with more such URLs has none that could be counted.
+/// The maximum size of this file. Further URLs are not recorded.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Number of recent paths that a child skips, 8 bytes each. A path that was evicted is appended again.
@@ -185,7 +185,7 @@ impl Found {
 
     /// Calls `each` for every URL noted since the last call: its name, and the file that it maps to.
     pub(crate) fn each_new(&mut self, mut each: impl FnMut(&str, &Path)) {
-        // Root may read it too, in a folder that is not root's: no link is followed, and nothing waited for.
+        // Root may read it too, in a folder that is not root's: links are not followed, and the open does not block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(mut file) = rustix::fs::open(&self.path, flags, Mode::empty()).map(File::from) else { return };
         let grown = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > self.read);
@@ -222,7 +222,7 @@ fn written(path: &Path) -> String {
     segments.map(|segment| format!("/{segment}")).collect()
 }
 
-/// The path that was written; none if it is none.
+/// Returns the path that was written; none if it is invalid.
 fn read(text: &str) -> Option<PathBuf> {
     let segments = name::decode(text.strip_prefix('/')?)?;
     Some(segments.iter().fold(PathBuf::from("/"), |path, segment| path.join(OsStr::from_bytes(segment))))

@@ -35,10 +35,10 @@ impl From<Directory> for Root {
     }
 }
 
-/// The directories of the users of a server, again and again.
+/// Finds the directories of the users of a server repeatedly.
 pub(crate) struct Homes {
     server: Server<'static>,
-    /// Named users that had no directory at the last look.
+    /// Named users that had no directory at the last search.
     missing: Mutex<BTreeSet<String>>,
 }
 
