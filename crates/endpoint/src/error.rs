@@ -14,7 +14,7 @@ use tracing::Level;
 
 use crate::headers::{UNPERSONAL, VARY};
 
-/// An error as HTTP has it.
+/// An error as an HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorResponse {
     /// The status.
@@ -45,7 +45,7 @@ impl ErrorResponse {
         Self { status, sentence: Cow::Borrowed(sentence), retry_after: None }
     }
 
-    /// Status 503. Zero seconds become one.
+    /// Returns status 503. Zero seconds become one.
     pub fn unavailable(sentence: impl Into<Cow<'static, str>>, seconds: u64) -> Self {
         Self { status: 503, sentence: sentence.into(), retry_after: Some(seconds.max(1)) }
     }
@@ -90,7 +90,7 @@ fn has_wrong_credentials(failure: &Failure) -> bool {
     matches!(error.get_ref(), Some(cause) if cause.is::<WrongCredentials>())
 }
 
-/// A reason as a sentence.
+/// Returns a reason as a sentence.
 fn sentence(reason: &str) -> String {
     let mut letters = reason.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Headers of the repository's responses.
 //!
-//! A record carries metadata verbatim, and XHTML inside it is markup to a browser that opens or embeds the answer. So every
-//! answer of the repository, in every host, forbids scripts, plug-ins and loading, and puts the document into an origin of its
-//! own. Files of the site do not get these headers: what a GET of them returns is the site's decision.
+//! A record carries metadata verbatim, and XHTML inside it is markup to a browser that opens or embeds the response. So
+//! every response of the repository, in every host, forbids scripts, plug-ins and loading, and puts the document into a
+//! separate origin. Files of the site do not get these headers: the site decides what a GET of them returns.
 
 use std::ffi::CStr;
 

@@ -39,7 +39,7 @@ impl Inquiry {
             Wanted::Document(Request::read(arguments))
         };
         let request = wanted.request();
-        // Only lists can be downloaded; whatever else is requested there is XML.
+        // Only lists can be downloaded; every other response there is XML.
         if received.form.is_download() && !matches!(request, Some(Request::List { .. })) {
             received.form = Form::Xml;
         }
@@ -60,7 +60,7 @@ impl Inquiry {
         self.received.is_head
     }
 
-    /// Asks flow control whether the response may begin now.
+    /// Checks with flow control if the response may begin now.
     pub fn admit(&self) -> Result<Permit, Refusal> {
         self.flow.admit(&client(&self.received), self.class)
     }

@@ -5,7 +5,7 @@
 pub struct Quality(u16);
 
 impl Quality {
-    /// Not at all.
+    /// Not acceptable.
     pub const ZERO: Self = Self(0);
     /// The least there is.
     pub const LEAST: Self = Self(1);

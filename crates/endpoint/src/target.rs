@@ -3,12 +3,12 @@
 use modoai_repository::Form;
 use modoai_repository::formats::SCHEMAS;
 
-/// A thing that a path names.
+/// A resource that a path names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The repository; with a form, every client gets its responses in that form.
     Repository(Option<Form>),
-    /// A schema of modoai: its text.
+    /// The text of one of modoai's schemas.
     Schema(&'static str),
 }
 
