@@ -1,9 +1,9 @@
-//! One harvester's account: a timestamp for each budget, and the time told to the last client that was refused.
+//! One harvester's account: a timestamp for each budget, and the time assigned to the last client that was refused.
 //!
-//! Pure: the time is an argument, and where accounts are stored is the ledger's concern. [`Account::admit`] decides,
-//! [`Account::charge`] books what was sent. What a response costs is known only when it has been sent; until then, a list
-//! in progress counts as a typical one. A budget may be exceeded by the difference; the next request waits until that
-//! is paid back.
+//! Pure: the time is an argument, and the ledger decides where accounts are stored. [`Account::admit`] decides,
+//! [`Account::charge`] charges what was sent. The cost of a response is known only when it has been sent; until then, a
+//! list in progress counts as a typical one. A budget may be exceeded by the difference; the next request waits until
+//! that is paid back.
 
 use crate::flow::RequestClass;
 use crate::gcra::{HOUR, Micros, Rate, SECOND};
@@ -46,7 +46,7 @@ pub(crate) struct Typical {
     pub(crate) time: Micros,
 }
 
-/// A request that is to be admitted or refused.
+/// A request that flow control admits or refuses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival<'a> {
     pub(crate) now: Micros,
@@ -60,7 +60,7 @@ pub(crate) struct Arrival<'a> {
 /// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It may begin.
+    /// The request may begin.
     Admitted,
     /// Too many lists of all harvesters are in progress.
     Crowded,
@@ -129,7 +129,7 @@ impl Account {
         self.queue
     }
 
-    /// Books what was sent.
+    /// Charges the records and bytes sent.
     pub(crate) fn charge(&mut self, now: Micros, budget: &Budget, records: u64, bytes: u64) {
         self.apply(now, budget);
         Rate::hourly(budget.records).charge(&mut self.records, now, records);
@@ -171,7 +171,7 @@ impl Account {
         }
     }
 
-    /// After a change of the settings, what was used under the old ones counts at most as a full new budget.
+    /// After a change of the settings, the use under the old ones counts at most as a full new budget.
     fn apply(&mut self, now: Micros, budget: &Budget) {
         let terms = budget.hash();
         if terms != self.terms {

@@ -30,7 +30,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// To be called before a process forks, so that its children share it.
+    /// Creates the shared file. Call it before a process forks, so that its children share it.
     pub fn new() -> io::Result<Self> {
         let states = File::from(memfd_create("modoai effort", MemfdFlags::CLOEXEC)?);
         ftruncate(&states, PLACES * 8)?;

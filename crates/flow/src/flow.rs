@@ -1,7 +1,7 @@
-//! Admission: whether a request may begin now, and if not, when.
+//! Admission control: decides whether a request may run now, and otherwise when the client may retry.
 //!
 //! A host calls [`Flow::admit`] before it does any work, keeps the [`Permit`] while the response is being written, and
-//! books what was sent with [`Permit::settle`].
+//! charges what was sent with [`Permit::settle`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ pub enum RequestClass {
 }
 
 impl RequestClass {
-    /// Classifies a request. A client that follows resumptionTokens is a harvester whatever it accepts: crawlers ask
-    /// for HTML, too.
+    /// Classifies a request. A client that follows resumptionTokens is a harvester, regardless of the media types it
+    /// accepts: crawlers accept HTML, too.
     pub fn of(request: Option<&Request>, for_people: bool) -> Self {
         match request {
             None | Some(Request::Identify | Request::ListMetadataFormats { .. }) => Self::Free,
@@ -109,7 +109,7 @@ impl Flow {
         Self::new(settings, Some(Path::new(&ledger)), log, suits, processors, since_boot())
     }
 
-    /// Flow control of this process alone, without a log.
+    /// Returns flow control of this process alone, without a log.
     pub fn alone(settings: FlowSettings, suits: usize) -> Arc<Self> {
         Self::new(settings, None, None, suits, Arc::new(Processors::new()), since_boot())
     }
@@ -126,7 +126,7 @@ impl Flow {
             0 => suits.clamp(1, MAX_LISTS),
             configured => configured,
         };
-        // No harvester gets all the room.
+        // One harvester cannot take all the room.
         settings.budget.lists = settings.budget.lists.min((lists_at_once * 3 / 4).max(1));
         let mut seed = [0; 8];
         // Without random numbers, leases of two processes could have the same number, and one would end the other's.
@@ -184,7 +184,8 @@ impl Flow {
                     }
                     Ok(Permit { flow: self.clone(), budget, key: Some(key), lease, begun: Instant::now() })
                 }
-                // While others wait elsewhere, only requests whose time has come wait here; more would not find room in time.
+                // While other accounts queue, only requests whose assigned time has passed wait here; more would not
+                // find room in time.
                 Verdict::Crowded if can_wait && (account.is_due(now) || site.queue <= now) => Err(None),
                 Verdict::Crowded | Verdict::NotBefore(_) => {
                     let is_early = account.queue > now;
@@ -205,7 +206,7 @@ impl Flow {
 pub struct Permit {
     flow: Arc<Flow>,
     budget: Budget,
-    /// None if nothing is booked, or everything has been.
+    /// None if nothing is to be charged, or everything has been.
     key: Option<u64>,
     lease: Option<Lease>,
     begun: Instant,
@@ -225,12 +226,12 @@ impl std::fmt::Debug for Permit {
 }
 
 impl Permit {
-    /// To be called on the thread that makes a list, before it begins: pauses for what earlier lists have used.
+    /// Pauses for the processor time of earlier lists. Call it on the thread that generates a list, before it begins.
     pub fn begin(&mut self) {
         self.wrote(0);
     }
 
-    /// To be called after each write of a list: pauses while readers need the processors, and renews the lease.
+    /// Pauses while readers need the processors, and renews the lease. Call it after each write of a list.
     pub fn wrote(&mut self, bytes: usize) {
         let (Some(lease), Some(key)) = (&mut self.lease, self.key) else { return };
         lease.pace.wrote(bytes);

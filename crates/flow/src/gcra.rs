@@ -10,7 +10,7 @@ pub(crate) type Micros = u64;
 pub(crate) const SECOND: Micros = 1_000_000;
 pub(crate) const HOUR: Micros = 3_600 * SECOND;
 
-/// A rate limit. The state that belongs to it is one [`Micros`] elsewhere.
+/// A rate limit. Its state is one [`Micros`], stored elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     /// Units per period; 0 for no limit.
@@ -26,7 +26,7 @@ impl Rate {
         Self { units, period: HOUR, burst: HOUR }
     }
 
-    /// One unit per `period`, of which nothing is saved; no limit if the period is 0.
+    /// Returns a rate of one unit per `period`, of which none is saved; no limit if the period is 0.
     pub(crate) fn every(period: Micros) -> Self {
         Self { units: u64::from(period > 0), period, burst: period }
     }

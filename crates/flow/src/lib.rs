@@ -1,10 +1,11 @@
-//! Flow control: how much each harvester may take, when a refused request may return, and how lists yield to readers.
+//! Flow control: limits for each harvester, the time at which a refused request may be repeated, and pauses of lists while
+//! visitors use the site.
 //!
 //! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same code:
 //!
 //! | module | content |
 //! |---|---|
-//! | [`client`] | whose account a request is on |
+//! | [`client`] | the account of a request |
 //! | [`settings`] | the limits |
 //! | [`flow`] | admission of requests |
 //! | `gcra` | the algorithm of every budget |

@@ -36,7 +36,7 @@ const STEP: usize = 32 << 10;
 /// The longest pause for one step; a harvester must see that the list continues.
 const LONGEST_PAUSE: Micros = 5 * SECOND;
 
-/// A number in the shared file, by its place.
+/// The position of a number in the shared file.
 #[derive(Clone, Copy, Debug)]
 enum Shared {
     LastReader = 0,
@@ -64,7 +64,7 @@ impl Default for Processors {
 }
 
 impl Processors {
-    /// To be called before a process forks, so that its children share it.
+    /// Creates the shared file. Call it before a process forks, so that its children share it.
     pub fn new() -> Self {
         let shared = memfd_create("modoai", MemfdFlags::CLOEXEC).map(File::from);
         let shared = shared
@@ -72,8 +72,8 @@ impl Processors {
         Self { shared: shared.ok(), reported: AtomicU64::new(0), factor: 1, pressure: Mutex::default() }
     }
 
-    /// For a host that makes lists and sends them on different threads. Sending costs about as much as making, so what the
-    /// thread that makes a list has used is charged twice.
+    /// Returns the state for a host that generates lists and sends them on different threads. Sending costs about as
+    /// much as generating, so the processor time of the generating thread is charged twice.
     pub fn with_other_senders() -> Self {
         Self { factor: 2, ..Self::new() }
     }
@@ -94,7 +94,7 @@ impl Processors {
         is_read && lock(&self.pressure).is_high(now)
     }
 
-    /// Charges processor time to the budget of lists; returns how long to sleep until it has become available.
+    /// Charges processor time to the budget of lists; returns the pause until it has become available.
     fn charge(&self, used: Micros, share: u64) -> Micros {
         // The lock of the file excludes other processes, that of the pressure other threads of this one.
         let _threads = lock(&self.pressure);
@@ -155,7 +155,7 @@ fn read_pressure() -> Option<(u64, u64)> {
 #[derive(Debug)]
 pub(crate) struct Pace {
     processors: Arc<Processors>,
-    /// In per cent of all processors.
+    /// The share of all processors, in per cent.
     share: u64,
     written: usize,
     /// The processor time of the thread at the last measurement.
@@ -167,8 +167,8 @@ impl Pace {
         Self { processors, share, written: 0, used: None }
     }
 
-    /// To be called on the list's thread when it has written so much: pauses if all lists together have used more than
-    /// their share while readers need the processors. The first call pauses for what earlier lists have used.
+    /// Pauses if all lists together have used more than their share while readers need the processors. Call it on the
+    /// list's thread after each write. The first call pauses for the use of earlier lists.
     pub(crate) fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
         if self.used.is_some() && self.written < STEP {
@@ -183,10 +183,10 @@ impl Pace {
         }
     }
 
-    /// Charges what the thread has used since the last call, if readers need the processors; returns how long to sleep.
+    /// Charges the thread's use since the last call, if readers need the processors; returns the duration of the pause.
     pub(crate) fn charge(&mut self) -> Micros {
         let now = thread_time();
-        // A list that is given up ends on another thread, whose time says nothing about it.
+        // A list that is aborted ends on another thread, whose time is unrelated to it.
         let used = now.saturating_sub(self.used.replace(now).unwrap_or(now)).min(SAMPLE);
         if self.share < 100 && self.processors.are_wanted() { self.processors.charge(used, self.share) } else { 0 }
     }
@@ -225,7 +225,7 @@ mod tests {
         let one = 10_000 / *CORES;
         assert!(first <= one, "{first}");
         assert!(second > first && second <= 2 * one, "{first}, then {second}");
-        // However much is charged, a pause is bounded.
+        // A pause is bounded, regardless of the amount charged.
         assert!(processors.charge(60 * SECOND, 1) > 0);
         assert!(processors.charge(1, 1) <= LONGEST_PAUSE + SECOND);
     }

@@ -1,7 +1,7 @@
 //! Settings of flow control: one row each, as in [`modoai_repository::settings`].
 //!
-//! 0 always means "no limit". The defaults limit nothing that a harvester in its right mind would do; how much a site
-//! can spare, only its operator knows.
+//! 0 always means "no limit". The defaults do not limit correct harvesters; only the operator knows how much a site can
+//! spare.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::site::MAX_LISTS;
 /// The limits of one harvester.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Least time between two requests for lists.
+    /// The minimum time between two requests for lists.
     pub list_delay: Duration,
-    /// Least time between two requests of any kind.
+    /// The minimum time between two requests of any kind.
     pub request_delay: Duration,
-    /// Records, headers and sets per hour; 0 for no limit.
+    /// The maximum number of records, headers and sets per hour; 0 for no limit.
     pub records: u64,
-    /// Bytes per hour, before compression; 0 for no limit.
+    /// The maximum number of bytes per hour, before compression; 0 for no limit.
     pub bytes: u64,
     /// The maximum number of lists in progress; 0 for no limit.
     pub lists: usize,
@@ -35,13 +35,13 @@ pub struct FlowSettings {
     pub budget: Budget,
     /// The maximum number of lists in progress, of all harvesters together; 0 for as many as suit the host.
     pub lists_at_once: usize,
-    /// Percentage of the processors for lists while readers need them.
+    /// The percentage of the processors for lists while readers need them.
     pub list_share: u64,
     /// Harvesters with their own rows.
     pub harvester: Vec<HarvesterSettings>,
 }
 
-/// A harvester that the operator knows.
+/// A harvester that the operator has described.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HarvesterSettings {
     /// The name in the log.
@@ -78,7 +78,7 @@ impl Budget {
         class.is_list() || !self.request_delay.is_zero() || (class == RequestClass::Record && is_hourly)
     }
 
-    /// Identifies the rates, so that a change of the settings is noticed.
+    /// Returns a hash of the rates, so that a change of the settings is detected.
     pub(crate) fn hash(&self) -> u64 {
         let Self { list_delay, request_delay, records, bytes, .. } = self;
         xxh3_64(format!("{list_delay:?} {request_delay:?} {records} {bytes}").as_bytes())
@@ -235,7 +235,7 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
     },
 ];
 
-/// A list of networks.
+/// Parses a list of networks.
 pub fn networks(v: &toml::Value) -> Result<Vec<Network>, String> {
     value::texts(v)?.iter().map(|text| text.parse()).collect()
 }

@@ -85,7 +85,8 @@ impl Leases {
         self.0.iter().filter(is_held).count()
     }
 
-    /// Takes one, or renews it. Beyond [`MAX_LISTS`] nothing is stored: one list too many is in progress, and that is all.
+    /// Takes a lease, or renews it. Beyond [`MAX_LISTS`] nothing is stored: the only consequence is one list too many
+    /// in progress.
     pub(crate) fn hold(&mut self, now: Micros, account: u64, number: u64) {
         let until = now + LEASE_TERM;
         if let Some(lease) = self.0.iter_mut().find(|lease| lease.number == number) {
@@ -106,7 +107,7 @@ impl Lease {
         if self.process == own_process() || self.namespace != own_namespace() || self.namespace == 0 {
             return false;
         }
-        // A process of another user exists, too: only ESRCH is an end.
+        // A process of another user exists, too: only ESRCH means that it has ended.
         Pid::from_raw(self.process.cast_signed())
             .is_none_or(|process| test_kill_process(process) == Err(rustix::io::Errno::SRCH))
     }

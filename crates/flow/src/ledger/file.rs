@@ -51,7 +51,7 @@ struct Lock<'a>(&'a std::fs::File);
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        // It would also end with the process.
+        // The lock would also end with the process.
         let _ = flock(self.0, FlockOperation::Unlock);
     }
 }
@@ -73,7 +73,7 @@ impl File {
         Ok(this)
     }
 
-    /// Locks the file and reads what all accounts share and the account of a key.
+    /// Locks the file and reads the shared state and the account of a key.
     pub(super) fn read(&self, key: u64, patience: Duration) -> io::Result<Page<'_>> {
         // 0 marks a free slot.
         let key = key.max(1);

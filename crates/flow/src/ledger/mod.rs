@@ -21,7 +21,7 @@ use crate::gcra::{Micros, SECOND};
 use crate::site::Site;
 use file::File;
 
-/// Accounts in memory; beyond, all of them start from scratch.
+/// The maximum number of accounts in memory; beyond that, all of them start from scratch.
 const MAX_IN_MEMORY: usize = 4096;
 
 /// The time now. A function, so that tests can supply their own.
@@ -35,7 +35,7 @@ pub(crate) struct Ledger {
 
 struct State {
     file: Option<File>,
-    /// Since the last attempt to use the file failed: when to try again.
+    /// The time of the next attempt to use the file, after one has failed.
     retry_at: Option<Micros>,
     site: Site,
     accounts: HashMap<u64, Account>,
@@ -57,8 +57,8 @@ impl Ledger {
         Self { state: Mutex::new(state), clock }
     }
 
-    /// Changes what all accounts share and one account, exclusively among all processes. `patience` is how long to wait
-    /// for a process that holds the file.
+    /// Changes the shared state and one account, exclusively among all processes. `patience` is the maximum time to
+    /// wait for a process that holds the file.
     pub(crate) fn update<R>(
         &self,
         key: u64,
