@@ -1,4 +1,4 @@
-//! Opening a folder as a site, with its catalogue.
+//! Opens a folder as a site, with its catalogue.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub(crate) fn open_areas(config: &Config) -> Result<Areas, CliError> {
         .map_err(|error| CliError::new(Kind::Config, "failed to protect an area").because(error))
 }
 
-/// An index that was given up, with advice where there is some.
+/// Returns the error for an index that was aborted, with a hint if there is one.
 pub(crate) fn not_indexed(error: IngestError) -> CliError {
     let believable = matches!(error, IngestError::Emptied { .. } | IngestError::Vanished { .. });
     let failed = CliError::failed("the catalogue was not changed").because(error);

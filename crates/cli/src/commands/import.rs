@@ -133,7 +133,7 @@ impl ImportCommand {
         let spool = into.directory();
         let (archive, options) = match said {
             Some(said) => said,
-            // Who says nothing about the archive does not mean that it shall be another one.
+            // Without arguments about the archive, the stored ones stay valid.
             None => match Config::remembered(&*catalogue, &self.source).map_err(wrong)? {
                 Some(remembered) => self.resolved(remembered)?,
                 None => self.resolved(self.config()?)?,
@@ -147,7 +147,7 @@ impl ImportCommand {
         // Before the first import, so that changes during it are imported next.
         let mut watch = Watch::on(&self.inputs).map_err(failed)?;
         loop {
-            // What goes wrong now may go well the next time.
+            // An import that fails now may succeed the next time.
             self.once(&work, quiet).unwrap_or_else(|error| output::warn(&error.to_string()));
             watch.wait().map_err(failed)?;
         }

@@ -16,11 +16,11 @@ use crate::remote::base_url;
 /// The contents of a file.
 #[derive(Default)]
 pub(super) struct Endpoints {
-    /// Each once, without credentials.
+    /// The base URLs, each once, without credentials.
     pub(super) urls: Vec<Url>,
     /// The credentials that URLs had before the host's name, each for its own origin.
     pub(super) credentials: Vec<Credential>,
-    /// Lines that cannot be used, by their numbers, and why. What they say is not repeated: it may hold a password.
+    /// Invalid lines: their numbers and the errors. The text of a line is not repeated: it may contain a password.
     pub(super) wrong: Vec<(usize, String)>,
 }
 
@@ -59,7 +59,7 @@ fn endpoint(text: &str, number: usize, secrets: &mut HashMap<Origin, (usize, Sec
     let Some(Credential { origin, secret }) = Credential::from_url(&mut url) else { return Ok(url) };
     match secrets.entry(origin) {
         Entry::Vacant(entry) => drop(entry.insert((number, secret))),
-        // Requests would go out under the wrong name.
+        // Requests would be sent with the wrong user name.
         Entry::Occupied(entry) if entry.get().1 != secret => {
             return Err(format!(
                 "line {} has different credentials for the same host; harvest this repository separately",
@@ -87,7 +87,7 @@ pub(super) fn named(
         if is_home { Some(options.slug.clone()) } else { by_url.get(url).map(|folder| (*folder).clone()) }
     };
     let homes: Vec<_> = sources.iter().map(home).collect();
-    // How many have each name, or would have it.
+    // The number of sources that have, or would have, each name.
     let mut wanted: HashMap<String, usize> = HashMap::new();
     for (options, home) in sources.iter().zip(&homes) {
         *wanted.entry(options.slug.clone()).or_default() += 1;
@@ -106,8 +106,8 @@ pub(super) fn named(
     Ok(sources)
 }
 
-/// Sources by host, in the order of the file. A host is one machine, whatever its ports, and answers one list at a time:
-/// a second harvest would only keep a place from others.
+/// Returns sources by host, in the order of the file. A host is one machine, regardless of its ports, and responds to
+/// one list at a time: a second harvest would only keep a place from others.
 pub(super) fn by_host<T>(sources: Vec<T>, url: impl Fn(&T) -> &Url) -> VecDeque<VecDeque<T>> {
     let mut hosts = VecDeque::new();
     let mut known = HashMap::new();
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn many_lines_take_no_time() {
-        // Two hundred thousand, each of them twice under one name.
+        // Two hundred thousand sources; each name occurs twice.
         let lines: String =
             (0..100_000).map(|n| format!("http://a.org/oai?n={n}\nhttps://a.org/oai?n={n}\n")).collect();
         let names: HashSet<_> = slugs(Endpoints::parse(&lines)).into_iter().collect();

@@ -14,7 +14,7 @@ pub(super) struct Footprints {
 }
 
 impl Footprints {
-    /// To be called before the harvest.
+    /// Notes which directories are missing; call it before the harvest.
     pub(super) fn of(dir: &Path) -> Self {
         let own = dir.join(OWN_FOLDER);
         let new = own.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
@@ -34,7 +34,7 @@ impl Footprints {
             Ok(Some(_)) | Err(_) => return,
         }
         for file in ["harvest.sqlite", "harvest.sqlite-wal", "harvest.sqlite-shm", "reserve"] {
-            // Not all of them are there.
+            // Some of them may not exist.
             let _ = fs::remove_file(own.join(file));
         }
         let _ = fs::remove_file(lock);

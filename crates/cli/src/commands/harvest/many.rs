@@ -124,7 +124,7 @@ struct Total {
 }
 
 impl Total {
-    /// A line that is not a repository.
+    /// Reports a line that is not a repository.
     fn leave_out(&mut self, line: &str, reason: &str, as_json: bool) -> Result<(), CliError> {
         self.failed += 1;
         output::warn(&format!("modoai: {line}: {reason}"));

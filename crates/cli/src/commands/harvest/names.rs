@@ -25,7 +25,7 @@ pub(super) async fn run(command: &HarvestCommand, stop: Arc<AtomicBool>) -> Resu
     if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
 }
 
-/// On standard output.
+/// Prints them on standard output.
 fn print(names: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(names.as_bytes())?;
@@ -57,7 +57,7 @@ impl Sink for Names {
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
         self.current.clear();
         if !header.deleted {
-            // An identifier with a line end in it would be two.
+            // An identifier that contains a line end would look like two.
             self.current.extend(header.identifier.chars().filter(|character| !character.is_control()));
             self.current.push('\n');
         }

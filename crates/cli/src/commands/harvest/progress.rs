@@ -38,7 +38,7 @@ impl Drop for Watching {
     }
 }
 
-/// Lines beyond this would scroll away.
+/// The maximum number of lines; further ones would scroll away.
 const MOST_LINES: usize = 20;
 
 fn show(gauges: &[(String, Arc<Gauge>)], done: &AtomicBool) {

@@ -17,7 +17,7 @@ pub(super) fn tell(summary: &Summary, as_json: bool) -> Result<(), CliError> {
     output::print(&if as_json { format!("{}\n", object(summary)) } else { text(summary) })
 }
 
-/// A summary as JSON.
+/// Returns a summary as JSON.
 pub(super) fn object(summary: &Summary) -> Value {
     serde_json::to_value(summary).unwrap_or_default()
 }

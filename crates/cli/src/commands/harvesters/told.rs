@@ -78,13 +78,13 @@ fn row(harvester: &Harvester) -> [String; 10] {
     ]
 }
 
-/// `2026-11-16 08:40`
+/// Formats a date like `2026-11-16 08:40`.
 fn minute(date: Datestamp) -> String {
     let text = date.to_string();
     format!("{} {}", &text[..10], &text[11..16])
 }
 
-/// For programs: everything.
+/// Returns all figures as JSON.
 pub(super) fn json(summary: &Summary, folder: &Path, since: Option<Datestamp>, server: Option<&str>) -> Value {
     let mut all = Map::new();
     if let Some(server) = server {

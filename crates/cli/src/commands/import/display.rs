@@ -14,7 +14,7 @@ use crate::config::shown;
 use crate::error::CliError;
 use crate::output::{self, counted};
 
-/// Faults named on standard error; a file can have them all.
+/// The maximum number of problems that are listed on standard error; every entry of a file can have one.
 const MOST_NAMED: u64 = 100;
 
 /// Reports problems of entries while they are read: each one that is rejected, and the first of those with dates that
