@@ -1,5 +1,5 @@
-//! Flow control: limits for each harvester, the time at which a refused request may be repeated, and pauses of lists while
-//! visitors use the site.
+//! Flow control: limits for each harvester, the time at which a refused request may be repeated, and pauses of lists
+//! while visitors use the site.
 //!
 //! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same code:
 //!

@@ -1,5 +1,5 @@
-//! Gives visitors of the site priority: while they are active and the processors are busy, all lists together get a share
-//! of the processors.
+//! Gives visitors of the site priority: while they are active and the processors are busy, all lists together get a
+//! share of the processors.
 //!
 //! The share is one more GCRA budget: processor time of lists, in all processes. A list measures what its thread has
 //! used and sleeps until that much has become available. Idle processors are used in full, because the budget applies
