@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_endpoint::Target;
 use modoai_flow::network::Network;
@@ -127,51 +128,60 @@ impl Handler {
             Place::Site if path == "healthz" => return self.health(),
             Place::Site => None,
         };
+        let Some(form) = form else { return self.page(address, request, &path).await };
         let areas = self.served.areas.get();
-        let requester = match (areas.identify(address, request.headers()).await, form) {
-            (Ok(requester), _) => requester,
-            (Err(Stranger::Busy), _) => return reply::come_back("Too many logins in progress. Retry later.", 10),
+        let requester = match areas.identify(address, request.headers()).await {
+            Ok(requester) => requester,
             // A client with wrong credentials must not mistake a shortened list for the whole one.
-            (Err(Stranger::Wrong), Some(_)) => {
-                return reply::unauthorized(areas.challenge().unwrap_or_default());
-            }
-            (Err(Stranger::Wrong), _) => Requester::anonymous(),
+            Err(Stranger::Wrong) => return reply::unauthorized(areas.challenge().unwrap_or_default()),
+            Err(Stranger::Busy) => return too_many_logins(),
         };
         let user = requester.user().map(|user| User(user.to_owned()));
-        let mut response = match (form, areas.closed_to(&requester, &self.base)) {
-            (Some(_), Some(challenge)) => reply::unauthorized(challenge),
-            (Some(form), None) => endpoint::respond(&self, address, request, requester, form).await,
-            _ => match self.served.site.clone() {
-                Some(site) => self.clone().site(site, request, requester, format!("/{path}")).await,
-                None if path.is_empty() => self.redirect_to_base(None),
-                None => {
-                    reply::text(StatusCode::NOT_FOUND, "Not found. This server provides only an OAI-PMH repository.")
-                }
-            },
+        let response = match areas.closed_to(&requester, &self.base) {
+            Some(challenge) => reply::unauthorized(challenge),
+            None => endpoint::respond(&self, address, request, requester, form).await,
         };
-        if let Some(user) = user {
-            response.extensions_mut().insert(user);
-        }
-        response
+        logged_as(user, response)
     }
 
-    async fn site(
+    /// Responds with something of the site.
+    async fn page(self: Arc<Self>, address: IpAddr, request: Request<Incoming>, path: &str) -> Response<Body> {
+        let Some(site) = &self.served.site else {
+            return match path {
+                "" => self.redirect_to_base(None),
+                _ => reply::text(StatusCode::NOT_FOUND, "Not found. This server provides only an OAI-PMH repository."),
+            };
+        };
+        self.served.flow.processors().reader_seen();
+        let head = Arc::new(request.into_parts().0);
+        let visit = |requester| self.clone().visit(site.clone(), head.clone(), requester, format!("/{path}"));
+        // Files outside all areas are the same for every client: a request for one does not wait for a password check.
+        let response = visit(Requester::anonymous()).await;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return response;
+        }
+        match self.served.areas.get().identify(address, &head.headers).await {
+            Ok(requester) if requester == Requester::anonymous() => response,
+            Ok(requester) => logged_as(requester.user().map(|user| User(user.to_owned())), visit(requester).await),
+            Err(Stranger::Wrong) => response,
+            Err(Stranger::Busy) => too_many_logins(),
+        }
+    }
+
+    async fn visit(
         self: Arc<Self>,
         site: Arc<Site>,
-        request: Request<Incoming>,
+        head: Arc<Parts>,
         requester: Requester,
         path: String,
     ) -> Response<Body> {
-        let (head, _) = request.into_parts();
-        self.served.flow.processors().reader_seen();
-        let handler = self.clone();
         let look = move || {
             let visit = Visit {
                 site: &site,
-                areas: &handler.served.areas.get(),
+                areas: &self.served.areas.get(),
                 requester: &requester,
-                public_path: &handler.public_path,
-                base_path: &handler.base_path,
+                public_path: &self.public_path,
+                base_path: &self.base_path,
                 path: &path,
                 query: head.uri.query(),
                 is_head: head.method == Method::HEAD,
@@ -217,6 +227,18 @@ impl Handler {
         };
         reply::with(response, CACHE_CONTROL, "no-store")
     }
+}
+
+/// Adds the user for the access log.
+fn logged_as(user: Option<User>, mut response: Response<Body>) -> Response<Body> {
+    if let Some(user) = user {
+        response.extensions_mut().insert(user);
+    }
+    response
+}
+
+fn too_many_logins() -> Response<Body> {
+    reply::come_back("Too many logins in progress. Retry later.", 10)
 }
 
 /// A path without slashes that have no name between them: such a path means the same file in other web servers.

@@ -18,7 +18,7 @@ const HTPASSWD: &str = "alice:$2y$08$O5s2obNommhXBsf138IWQOuaPgbiN0wsjCbPnuD/Lfr
 #[test]
 fn wrong_passwords_of_one_address_delay_only_that_address() {
     const CROWD: usize = 60;
-    let site = TestSite::with(&[("private/a.txt", "x")]);
+    let site = TestSite::with(&[("private/a.txt", "x"), ("open.txt", "x")]);
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("users"), HTPASSWD).expect("a password file");
     let config = folder.path().join("modoai.toml");
@@ -30,7 +30,7 @@ fn wrong_passwords_of_one_address_delay_only_that_address() {
         let mut client = Client::new(server.url()).with_password("alice", password);
         client.get_with("/private/a.txt", &[("X-Forwarded-For", from)]).expect("an answer").status
     };
-    // How many wrong passwords were checked between a right one and its answer. More than were checked before it, if the machine
+    // The number of wrong passwords that were checked while a public file and then a protected one were requested. It is larger, if the machine
     // keeps this client waiting: hence some attempts, each from another address.
     let attempt = |number: usize| {
         let checked = AtomicUsize::new(0);
@@ -46,6 +46,10 @@ fn wrong_passwords_of_one_address_delay_only_that_address() {
             }
             wait_until("a password is checked", || checked.load(Ordering::SeqCst) > 0);
             let before = checked.load(Ordering::SeqCst);
+            // A file outside the area does not wait for any of them, although the address has used its share of checks.
+            let mut wrong = Client::new(server.url()).with_password("alice", "wrong, too");
+            let open = wrong.get_with("/open.txt", &[("X-Forwarded-For", "203.0.113.9")]).expect("an answer");
+            assert_eq!(open.status, 200);
             assert_eq!(login(&format!("198.51.100.{number}"), "secret"), 200);
             checked.load(Ordering::SeqCst) - before
         })
