@@ -202,8 +202,9 @@ pub(crate) fn now() -> Micros {
     micros_of(ClockId::Monotonic)
 }
 
-/// Returns the processor time that the calling thread has used since it was started.
-fn thread_time() -> Micros {
+/// Returns the processor time that the calling thread has used since it was started. Unlike elapsed time, it does not
+/// depend on the load of the machine.
+pub fn thread_time() -> Micros {
     micros_of(ClockId::ThreadCPUTime)
 }
 

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use modoai_endpoint::WrongCredentials;
+use modoai_flow::pace::thread_time;
 use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
 use modoai_httpd::request::Request;
@@ -54,10 +55,10 @@ const FRUITLESS: Duration = Duration::from_secs(10);
 /// The same limit in a child that is stopping.
 const STOPPING: Duration = Duration::from_secs(1);
 
-/// The maximum number of items and the maximum time of a search for a realm that accepts credentials which another one
-/// refused.
+/// The maximum number of items, and of microseconds of processor time, of a search for a realm that accepts credentials
+/// which another one refused.
 const SEARCHED: usize = 20_000;
-const SEARCH: Duration = Duration::from_millis(50);
+const SEARCH: u64 = 50_000;
 
 /// The number of refusals that ends such a search: several realms may query the same directory service, which locks
 /// accounts.
@@ -216,9 +217,10 @@ impl ProbeHost<'_> {
     /// Searches for a realm that accepts the requester's credentials, among the items that are not public: by one item
     /// of each folder, since most realms are folders.
     fn look_for_another_realm(&self) -> io::Result<()> {
-        let start = Instant::now();
+        let start = thread_time();
+        let is_over = || thread_time() - start > SEARCH || self.asker.refusals() >= MOST_REFUSALS;
         let (mut after, mut searched, mut folders) = (None, 0, HashSet::new());
-        while searched < SEARCHED && start.elapsed() < SEARCH {
+        while searched < SEARCHED {
             let query = PageQuery { selection: Selected::ALL, after, limit: 500, detail: Detail::Header };
             let items = self.house.catalogue.page(&query).map_err(io::Error::other)?;
             let Some(last) = items.last() else { break };
@@ -230,10 +232,12 @@ impl ProbeHost<'_> {
                     continue;
                 }
                 self.asker.enter(&format!("/{}", item.name));
-                let is_over = start.elapsed() > SEARCH || self.asker.refusals() >= MOST_REFUSALS;
-                if is_over || self.asker.is_accepted() {
+                if is_over() || self.asker.is_accepted() {
                     return Ok(());
                 }
+            }
+            if is_over() {
+                break;
             }
         }
         Ok(())
