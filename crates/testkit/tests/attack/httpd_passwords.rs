@@ -24,9 +24,16 @@ fn launch(mpm: Mpm) -> Launch {
     launch.write("docs/open.txt", "x");
     launch.write("docs/members/.htaccess", MEMBERS);
     for number in 0..30 {
-        launch.write(format!("docs/members/{number}.txt"), "x");
+        write_old(&launch, 1, &format!("docs/members/{number}.txt"), "x");
     }
     launch
+}
+
+/// Writes a file that is some days old. Lists begin with the oldest files.
+fn write_old(launch: &Launch, days: u64, name: &str, content: &str) {
+    launch.write(name, content);
+    let file = File::options().write(true).open(launch.path().join(name)).expect("a file");
+    file.set_modified(SystemTime::now() - Duration::from_secs(days * 86_400)).expect("an older file");
 }
 
 fn start(launch: Launch) -> Httpd {
@@ -160,11 +167,7 @@ fn one_realm_of_a_site_says_nothing_about_the_password_for_another() {
     launch.write("staff", "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
     launch.write("docs/staff/.htaccess", STAFF);
     for number in 0..10 {
-        let name = format!("docs/staff/{number}.txt");
-        launch.write(&name, "x");
-        // They come first in every list.
-        let file = File::options().write(true).open(launch.path().join(name)).expect("a file");
-        file.set_modified(SystemTime::now() - Duration::from_secs(100_000)).expect("an older file");
+        write_old(&launch, 2, &format!("docs/staff/{number}.txt"), "x");
     }
     // The same name of the realm, and other passwords.
     launch.write("docs/namesake/.htaccess", STAFF.replace("Staff", "Members"));
@@ -194,9 +197,7 @@ fn an_answer_under_way_goes_on_without_an_area_that_refuses_the_password() {
     let launch = Launch::new(Mpm::Event).compiled("counted", include_str!("mod_counted.c")).ordinary_site();
     for name in ["a.txt", "b.txt"] {
         // Together more than what is kept back.
-        launch.write(format!("docs/{name}"), "x".repeat(900_000));
-        let file = File::options().write(true).open(launch.path().join("docs").join(name)).expect("a file");
-        file.set_modified(SystemTime::now() - Duration::from_secs(100_000)).expect("an older file");
+        write_old(&launch, 1, &format!("docs/{name}"), &"x".repeat(900_000));
     }
     launch.write("docs/members/.htaccess", MEMBERS);
     launch.write("docs/members/x.txt", "x");
