@@ -17,6 +17,10 @@ N ?= 10
 MUSL := $(shell uname -m)-unknown-linux-musl
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
+# Of `make image`: the program that builds it, and the certificates of public authorities.
+PODMAN ?= podman
+CERTIFICATES ?= /etc/ssl/certs/ca-certificates.crt
+
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -111,6 +115,15 @@ deb-test: deb ## Test the Debian packages from install to purge (root)
 .PHONY: static
 static: ## Build the modoai command as a static program (target/TRIPLE/dist/modoai; needs musl-tools)
 	$(CARGO) build --profile dist --target $(MUSL)
+
+.PHONY: image
+image: static ## Build the container image modoai (PODMAN=podman)
+	rm -rf $(TARGET)/image
+	install -D -m 755 $(TARGET)/$(MUSL)/dist/modoai $(TARGET)/image/root/usr/bin/modoai
+	install -D -m 644 $(CERTIFICATES) $(TARGET)/image/root/etc/ssl/certs/ca-certificates.crt
+	install -d -m 1777 $(TARGET)/image/root/tmp
+	install -d -m 700 $(TARGET)/image/state/modoai
+	$(PODMAN) build --tag modoai --file Containerfile $(TARGET)/image
 
 .PHONY: crates
 crates: ## Package the library crates for crates.io (target/package)
