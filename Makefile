@@ -17,6 +17,9 @@ N ?= 10
 MUSL := $(shell uname -m)-unknown-linux-musl
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
+# Builds before an installation. Under sudo, root has no Rust and installs the results of `make dist`.
+BUILT := $(if $(shell command -v $(CARGO)),dist)
+
 # Of `make image`: the program that builds it, and the certificates of public authorities.
 PODMAN ?= podman
 CERTIFICATES ?= /etc/ssl/certs/ca-certificates.crt
@@ -90,7 +93,7 @@ bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a 
 	bench/archive $(BENCH_FLAGS)
 
 .PHONY: install
-install: dist ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
+install: $(BUILT) ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
 	install -D -m 755 $(TARGET)/dist/modoai $(DESTDIR)$(PREFIX)/bin/modoai
 	$(TARGET)/dist/modoai man $(DESTDIR)$(PREFIX)/share/man
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
@@ -100,11 +103,11 @@ install: dist ## Install command, man pages, completions and systemd units (PREF
 	packaging/install-units $(PREFIX) $(DESTDIR)
 
 .PHONY: install-apache
-install-apache: dist ## Install the Apache module in the directory of apxs (APXS=apxs, DESTDIR=)
+install-apache: $(BUILT) ## Install the Apache module in the directory of apxs (APXS=apxs, DESTDIR=)
 	DESTDIR=$(DESTDIR) APXS=$(APXS) packaging/install-apache $(TARGET)/dist/libmod_oai.so
 
 .PHONY: deb
-deb: dist ## Build the Debian packages (target/deb)
+deb: ## Build the Debian packages (target/deb)
 	packaging/build-deb $(TARGET)
 
 # Needs root: installs, upgrades, removes and purges the packages on this machine.

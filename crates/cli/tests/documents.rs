@@ -141,34 +141,6 @@ fn every_command_line_that_is_shown_can_be_understood() {
 }
 
 #[test]
-fn command_lines_of_units_cron_jobs_and_the_container_are_accepted() {
-    let examples = site::files_below(&workspace().join("packaging/examples")).expect("there are examples");
-    let names = |file: &PathBuf| Some(owned(file.to_str()?.strip_suffix(".env")?.split_once('-')?));
-    let mut lines = Vec::new();
-    for (command, instance) in examples.iter().filter_map(names) {
-        let unit = document(&format!("packaging/systemd/modoai-{command}@.service")).text;
-        let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/")).expect("a command line");
-        let start = start.replace("%S", "/var/lib").replace("%i", &instance);
-        assert!(start.starts_with(&format!("modoai {command} ")), "{start}");
-        let variants = document(&format!("packaging/examples/{command}-{instance}.env")).text;
-        let arguments = variants.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix("ARGUMENTS="));
-        lines.extend(arguments.map(|arguments| start.replace("$ARGUMENTS", arguments)));
-    }
-    let crontab = document("packaging/examples/crontab").text;
-    let jobs = crontab.lines().filter_map(|line| line.split_once(" modoai  ")).map(|(_, job)| job.to_owned());
-    lines.extend(jobs);
-    let container = document("Containerfile").text;
-    let command = container.lines().find_map(|line| line.strip_prefix("CMD [")?.strip_suffix(']')).expect("a command");
-    lines.push(format!("modoai {}", command.replace([',', '"'], "")));
-    assert_eq!(lines.len(), 10, "{lines:?}");
-    let desk = Desk::new();
-    for line in lines {
-        let ended = desk.shell(&format!("{line} --help"), workspace());
-        assert_eq!(ended.status, 0, "{line}\n{}", ended.stderr);
-    }
-}
-
-#[test]
 fn every_command_line_about_the_example_site_works() {
     let desk = Desk::new();
     let mut seen = 0;

@@ -10,6 +10,7 @@ mod harvesters;
 mod index;
 mod judged;
 mod locations;
+mod packaging;
 mod records;
 mod remembered;
 mod rules;
