@@ -14,6 +14,7 @@
 
 use std::borrow::Cow;
 
+use modoai_protocol::text::beginning;
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, Outcome};
@@ -52,10 +53,10 @@ impl<'a> Line<'a> {
     pub(crate) fn of(event: &'a Event, times: u64) -> Self {
         Self {
             t: event.at.unix(),
-            w: Cow::Borrowed(cut(&event.who, LONGEST)),
-            a: Cow::Borrowed(cut(&event.agent, LONGEST)),
+            w: Cow::Borrowed(beginning(&event.who, LONGEST)),
+            a: Cow::Borrowed(beginning(&event.agent, LONGEST)),
             v: event.verb.map(Cow::Borrowed),
-            l: event.list.as_deref().map(|list| Cow::Borrowed(cut(list, 2 * LONGEST))),
+            l: event.list.as_deref().map(|list| Cow::Borrowed(beginning(list, 2 * LONGEST))),
             o: event.outcome,
             n: event.records,
             b: event.bytes,
@@ -79,14 +80,6 @@ impl<'a> Line<'a> {
             bytes.windows(BEGINNING.len()).rposition(|window| window == BEGINNING).filter(|begin| *begin > 0)?;
         serde_json::from_slice(&bytes[begin..]).ok()
     }
-}
-
-fn cut(text: &str, longest: usize) -> &str {
-    let mut end = longest.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 fn is_zero(number: &u64) -> bool {

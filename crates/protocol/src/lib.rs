@@ -27,21 +27,21 @@
 //! # Ok::<(), query::QueryError>(())
 //! ```
 
-pub mod causes;
 pub mod datestamp;
 pub mod error;
 pub mod names;
 pub mod query;
 pub mod request;
+pub mod text;
 pub mod token;
 pub mod uri;
 pub mod verb;
 pub mod xml;
 
-pub use causes::with_causes;
 pub use datestamp::{Bound, Datestamp, Range};
 pub use error::{ErrorCode, ProtocolError};
 pub use names::{MetadataPrefix, SetSpec};
 pub use request::{Listing, Parsed, Request, Selection};
+pub use text::with_causes;
 pub use token::{Token, TokenKey};
 pub use verb::{ListVerb, Verb};

@@ -8,6 +8,7 @@ use crate::datestamp::{Bound, Range};
 use crate::error::{ErrorCode, ProtocolError};
 use crate::names::{MetadataPrefix, SetSpec};
 use crate::query::{Arguments, QueryError};
+use crate::text::shortened;
 use crate::verb::{ListVerb, Use, Verb};
 
 /// A legal request.
@@ -149,7 +150,7 @@ fn verb_of(arguments: &Arguments) -> Result<Verb, ProtocolError> {
         (Some(_), Some(_)) => bad("the verb argument is repeated".to_owned()),
         (Some(name), None) => match Verb::from_name(name) {
             Some(verb) => Ok(verb),
-            None => bad(format!("'{}' is not a verb; expected one of {}", brief(name), verb_names())),
+            None => bad(format!("'{}' is not a verb; expected one of {}", shortened(name, MAX_QUOTED), verb_names())),
         },
     }
 }
@@ -158,14 +159,8 @@ fn verb_names() -> String {
     Verb::ALL.map(Verb::as_str).join(", ")
 }
 
-/// Shortens a value for an error message, so that a huge one cannot inflate the response.
-fn brief(value: &str) -> String {
-    const LONGEST: usize = 80;
-    match value.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
-    }
-}
+/// The maximum length of a value in a message, in characters.
+const MAX_QUOTED: usize = 80;
 
 /// Collects every badArgument of one request.
 struct Judge<'a> {
@@ -189,9 +184,9 @@ impl<'a> Judge<'a> {
         let known = verb.arguments();
         for (index, (name, value)) in self.arguments.iter().enumerate().filter(|(_, (name, _))| name != "verb") {
             if self.arguments[..index].iter().any(|(earlier, _)| earlier == name) {
-                self.fault(format!("the argument '{}' is repeated", brief(name)));
+                self.fault(format!("the argument '{}' is repeated", shortened(name, MAX_QUOTED)));
             } else if !known.iter().any(|(allowed, _)| allowed == name) {
-                self.fault(format!("'{}' is not an argument of {verb}", brief(name)));
+                self.fault(format!("'{}' is not an argument of {verb}", shortened(name, MAX_QUOTED)));
             } else if value.is_empty() {
                 self.fault(format!("the argument '{name}' is empty"));
             }
@@ -251,7 +246,7 @@ impl<'a> Judge<'a> {
         let value = self.value(name).filter(|value| known && !value.is_empty())?;
         let parsed = parse(value);
         if parsed.is_none() {
-            self.fault(format!("{name} '{}' is not {what}", brief(value)));
+            self.fault(format!("{name} '{}' is not {what}", shortened(value, MAX_QUOTED)));
         }
         parsed
     }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use modoai_protocol::Datestamp;
 use modoai_protocol::datestamp::Bound;
+use modoai_protocol::text::shortened;
 
 use crate::crosswalk::dates::Date;
 use crate::record::Record;
@@ -26,7 +27,7 @@ pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
 pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let is_bad = |date: &str| !date.trim().is_empty() && Date::parse(date).is_none();
     let named = record.dates.iter().filter(|(_, date)| is_bad(date));
-    let named = named.map(|(event, date)| (format!("dates.{}", shortened(event)), date));
+    let named = named.map(|(event, date)| (format!("dates.{}", shortened(event, MAX_QUOTED).escape_debug()), date));
     let versions = record.versions.iter().filter(|version| is_bad(&version.date));
     let versions = versions.map(|version| ("versions".to_owned(), &version.date));
     let dates = named.chain(versions).map(|(field, date)| (field, Cow::from(date)));
@@ -35,7 +36,7 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let (field, date) = bad.next()?;
     let what = format!(
         "field `{field}`: invalid date {:?}; expected a date such as 2024, 2024-05 or 2024-05-17",
-        shortened(&date)
+        shortened(&date, MAX_QUOTED)
     );
     Some(Fault(match bad.count() {
         0 => what,
@@ -43,10 +44,8 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     }))
 }
 
-/// Shortens a text to the length that is needed to find it.
-fn shortened(text: &str) -> String {
-    text.chars().filter(|character| !character.is_control()).take(60).collect()
-}
+/// The number of characters of a text in a message, with which it can be found.
+const MAX_QUOTED: usize = 60;
 
 /// Parses a day, or a time with a known zone.
 fn exact(text: &str) -> Option<Datestamp> {

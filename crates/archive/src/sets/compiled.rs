@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use modoai_protocol::SetSpec;
+use modoai_protocol::text::shortened;
 
 use super::LONGEST_SPEC;
 use super::field::Field;
@@ -164,9 +165,9 @@ impl CompiledRule {
         let view = View::new(lent, value, &self.tables, &self.functions);
         let made = self.make(&view).map_err(|error| Fault(error.to_string()))?;
         if let Some(spec) = made.as_ref().filter(|spec| spec.as_str().len() > LONGEST_SPEC) {
-            let start: String = spec.as_str().chars().take(60).collect();
+            let start = shortened(spec.as_str(), 60);
             return Err(Fault(format!(
-                "rule {} of the sets generates a set spec that is too long: {start}…",
+                "rule {} of the sets generates a set spec that is too long: {start}",
                 self.number
             )));
         }

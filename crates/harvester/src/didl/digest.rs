@@ -4,6 +4,7 @@ use std::fmt;
 
 use base64_simd::STANDARD;
 use md5::Md5;
+use modoai_protocol::text::shortened;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
@@ -74,7 +75,7 @@ impl Digest {
     pub(super) fn from_hex(algorithm: Algorithm, text: &str) -> Result<Self, DidlError> {
         let digits: Option<Vec<u32>> = text.trim().chars().map(|digit| digit.to_digit(16)).collect();
         let digits = digits.filter(|digits| digits.len() == 2 * algorithm.length());
-        let wrong = || DidlError::Digest { algorithm, value: text.trim().chars().take(200).collect() };
+        let wrong = || DidlError::Digest { algorithm, value: shortened(text.trim(), 200).into_owned() };
         let digits = digits.ok_or_else(wrong)?;
         let bytes = digits.chunks(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap_or_default()).collect();
         Ok(Self { algorithm, bytes })

@@ -1,5 +1,6 @@
 //! Interprets the elements of a DIDL document.
 
+use modoai_protocol::text::shortened;
 use modoai_protocol::xml::reader::Limits;
 use modoai_protocol::xml::reader::fragment::{Fragment, Node, Start};
 
@@ -178,7 +179,7 @@ impl Inner {
             if is_didl && start.name == "DIDL" {
                 return Ok(Element::Didl);
             }
-            return Err(DidlError::NotDidl { name: start.name.chars().take(80).collect() });
+            return Err(DidlError::NotDidl { name: shortened(start.name, 80).into_owned() });
         };
         let http_header = ["http_header", "http-header"].iter().any(|name| start.name.eq_ignore_ascii_case(name));
         Ok(match (parent, start.name) {

@@ -57,8 +57,12 @@ impl Remedies {
             Fault::Entity { .. } => Self::REFERENCES,
             // Software that does not escape ampersands often also writes illegal characters.
             Fault::Reference { .. } => Self::REFERENCES.union(Self::CHARACTERS),
+            // Found by the strict check of a single element only.
+            Fault::Character { .. } => Self::CHARACTERS,
             Fault::Empty
             | Fault::NotXml { .. }
+            | Fault::Name { .. }
+            | Fault::Repeated { .. }
             | Fault::Prefix { .. }
             | Fault::Mismatch { .. }
             | Fault::IllFormed { .. }

@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use modoai_protocol::text::shortened;
+
 use crate::source::Fault;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -11,7 +13,7 @@ const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Au
 pub fn day(text: &str) -> Result<String, Fault> {
     let text = text.trim();
     let found = iso(text).or_else(|| gmt(text)).or_else(|| with_zone(text));
-    found.ok_or_else(|| Fault(format!("invalid date {:?}", text.chars().take(60).collect::<String>())))
+    found.ok_or_else(|| Fault(format!("invalid date {:?}", shortened(text, 60))))
 }
 
 fn iso(text: &str) -> Option<String> {

@@ -1,5 +1,7 @@
 //! The errors in a response that cannot be read.
 
+use crate::text::shortened;
+
 /// An error and its position. The rest of the response cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault} (byte {offset})")]
@@ -61,7 +63,25 @@ pub enum Fault {
         /// The reference as written, shortened.
         text: String,
     },
-    /// The prefix of an element name is not declared.
+    /// A character that XML does not allow.
+    #[error("the character U+{code:04X} is not allowed in XML")]
+    Character {
+        /// Its code point.
+        code: u32,
+    },
+    /// Text in the place of a name that is not one.
+    #[error("'{name}' is not a valid XML name")]
+    Name {
+        /// The text, shortened.
+        name: String,
+    },
+    /// Two attributes of a tag with the same name, or with the same namespace and local name.
+    #[error("the attribute '{name}' is repeated")]
+    Repeated {
+        /// The local name.
+        name: String,
+    },
+    /// The prefix of a name is not declared.
     #[error("the namespace prefix '{prefix}' is not declared")]
     Prefix {
         /// The prefix.
@@ -108,6 +128,8 @@ impl Fault {
 
 /// Returns foreign text for a message: readable for any bytes, and of limited length.
 pub(super) fn quoted(bytes: &[u8]) -> String {
-    const LONGEST: usize = 80;
-    String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned()
+    const MAX_CHARS: usize = 80;
+    // A character has at most four bytes.
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_CHARS + 4)]);
+    shortened(&beginning, MAX_CHARS).into_owned()
 }

@@ -6,6 +6,7 @@ use memchr::memchr;
 
 use super::fault::{Fault, ReadError, quoted};
 use super::tags::is_space;
+use crate::text;
 use crate::xml::is_legal;
 
 /// The text of an element while it arrives.
@@ -124,7 +125,7 @@ pub(super) fn reference(text: &str) -> Result<(char, usize), Fault> {
     // ampersands, would take quadratic time.
     const LONGEST: usize = 64;
     let beginning = &text.as_bytes()[..text.len().min(LONGEST)];
-    let malformed = || Fault::Reference { text: text.chars().take(12).collect() };
+    let malformed = || Fault::Reference { text: text::beginning(text, 12).to_owned() };
     let end = memchr(b';', beginning).ok_or_else(malformed)?;
     let name = &text[1..end];
     let character = match name {
