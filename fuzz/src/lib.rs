@@ -18,6 +18,8 @@ mod engine;
 #[path = "../../crates/spider/src/extract/mod.rs"]
 pub mod extract;
 pub mod file;
+#[path = "../../crates/archive/src/flaw.rs"]
+mod flaw;
 // Only some of it is needed by what is fuzzed.
 #[allow(dead_code)]
 #[path = "../../crates/spider/src/foreign.rs"]

@@ -1,4 +1,4 @@
-//! Any file is judged without panic, and the root of what passes can stand in an answer: another judge says so, too.
+//! Any file is judged without panic, and the root of what passes can stand in an answer: it passes on its own, too.
 
 #![no_main]
 

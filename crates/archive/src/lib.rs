@@ -22,6 +22,7 @@ pub mod config;
 pub mod crosswalk;
 pub mod didl;
 mod dossier;
+mod flaw;
 pub mod holdings;
 pub mod import;
 pub mod offer;

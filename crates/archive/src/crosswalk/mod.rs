@@ -80,11 +80,14 @@ use std::sync::Arc;
 use minijinja::{Environment, Value};
 use modoai_protocol::names::MetadataPrefix;
 
+use crate::flaw::Flaw;
 use crate::record::Record;
 use engine::{Limited, without_declaration};
 use scan::Scan;
 use subject::Subject;
 use trial::Texts;
+#[cfg(test)]
+pub(crate) use trial::judge;
 
 pub use definition::{CrosswalkError, Definition};
 pub use shipped::{shipped, shipped_prefixes};
@@ -179,7 +182,7 @@ impl Crosswalks {
                 Err(_) if !suits => continue,
                 Err(error) => return Err(error),
             }
-            if let Err(flaw) = judge(&xml, &definition.namespace) {
+            if let Err(flaw) = check(&xml, &definition.namespace) {
                 let line = trial::blame(&scan, &definition.namespace);
                 let near = excerpt(&String::from_utf8_lossy(&xml), flaw.at);
                 let what = format!("a sample record that {called} results in invalid XML: {}, at `{near}`", flaw.what);
@@ -238,7 +241,7 @@ impl Crosswalk {
             if self.is_shipped {
                 return Ok(());
             }
-            judge(&out[start..], &self.definition.namespace).map_err(|flaw| {
+            check(&out[start..], &self.definition.namespace).map_err(|flaw| {
                 let near = excerpt(&String::from_utf8_lossy(&out[start..]), flaw.at);
                 self.definition.fault(None, format!("it generates invalid XML: {}, at `{near}`", flaw.what))
             })
@@ -260,9 +263,9 @@ impl Crosswalk {
     }
 }
 
-fn judge(xml: &[u8], namespace: &str) -> Result<(), trial::Flaw> {
+fn check(xml: &[u8], namespace: &str) -> Result<(), Flaw> {
     let text = std::str::from_utf8(xml);
-    text.map_err(|error| trial::Flaw { at: error.valid_up_to(), what: "it is not valid UTF-8".to_owned() })
+    text.map_err(|error| Flaw::new(error.valid_up_to(), "it is not valid UTF-8"))
         .and_then(|text| trial::judge(text, namespace))
 }
 

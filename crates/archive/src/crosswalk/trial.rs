@@ -6,85 +6,42 @@
 //!
 //! A template that prints fields as markup (`|safe`) relies on their being well-formed: in its samples they are.
 
-use modoai_protocol::xml::is_legal;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::ResolveResult;
-use quick_xml::{NsReader, XmlVersion};
+use modoai_protocol::xml::reader::fragment::{Fragment, Node};
 use serde_json::{Map, Value as Json, json};
 
 use super::scan::Scan;
+use crate::flaw::Flaw;
 use crate::record::Record;
 
-/// A problem in a document, and its position.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Flaw {
-    /// The position in the document, in bytes.
-    pub(super) at: usize,
-    pub(super) what: String,
-}
-
-/// Checks that this is exactly one element, well-formed and in the namespace.
-pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
-    if let Some((at, character)) = xml.char_indices().find(|&(_, character)| !is_legal(character)) {
-        return Err(Flaw { at, what: format!("the character U+{:04X} is not allowed in XML", u32::from(character)) });
-    }
-    let mut reader = NsReader::from_str(xml);
-    reader.config_mut().check_comments = true;
-    // Compared here, where the position of the start tag is known.
-    reader.config_mut().check_end_names = false;
-    let (mut open, mut roots) = (Vec::new(), 0);
-    loop {
-        let depth = open.len();
-        let before = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-        let flaw = |what: String| Flaw { at: before, what };
-        let unclosed = |at: usize| Flaw { at, what: format!("`<{}>` is not closed", name_at(xml, at)) };
-        let event = reader.read_event().map_err(|error| flaw(error.to_string()))?;
-        match &event {
-            Event::Start(tag) | Event::Empty(tag) => {
-                let (bound, _) = reader.resolver().resolve_element(tag.name());
-                if depth == 0 {
-                    roots += 1;
-                    if roots > 1 {
-                        return Err(flaw("second root element".to_owned()));
-                    }
-                    expect_namespace(&bound, namespace).map_err(flaw)?;
+/// Checks that this is exactly one element that an OAI-PMH response may contain, and that it is in the namespace.
+pub(crate) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
+    let spaces = [' ', '\t', '\r', '\n'];
+    let element = xml.trim_start_matches(spaces);
+    let before = xml.len() - element.len();
+    let mut fragment = Fragment::strict(&[]);
+    // The positions of the open elements.
+    let mut open = Vec::new();
+    let read = fragment.push(element.trim_end_matches(spaces).as_bytes(), &mut |node| {
+        match node {
+            Node::Start(start) => {
+                let at = usize::try_from(start.offset).unwrap_or(usize::MAX);
+                if open.is_empty() && start.namespace != namespace {
+                    return Err(Flaw::new(at, in_namespace(start.namespace, namespace)));
                 }
-                if let ResolveResult::Unknown(prefix) = bound {
-                    return Err(flaw(format!("the prefix `{prefix}` is not declared")));
-                }
-                judge_tag(tag, &reader).map_err(flaw)?;
-                if matches!(event, Event::Start(_)) {
-                    open.push(before);
-                }
+                open.push(at);
             }
-            Event::End(tag) => match open.pop() {
-                Some(at) if name_at(xml, at) == tag.name().as_ref() => {}
-                Some(at) => return Err(unclosed(at)),
-                None => return Err(flaw(format!("`</{}>` has no start tag", tag.name().as_ref()))),
-            },
-            Event::Text(text) if depth == 0 && !text.trim_ascii().is_empty() => {
-                return Err(flaw("text outside of the root element".to_owned()));
-            }
-            Event::Text(text) if text.contains("]]>") => return Err(flaw("`]]>` in text".to_owned())),
-            Event::GeneralRef(reference) => {
-                let known = matches!(&**reference, "amp" | "lt" | "gt" | "quot" | "apos");
-                let character = reference.resolve_char_ref().map_err(|error| flaw(error.to_string()))?;
-                if depth == 0 || !known && !character.is_some_and(is_legal) {
-                    return Err(flaw(format!("unknown entity `&{};`", &**reference)));
-                }
-            }
-            Event::CData(_) if depth == 0 => return Err(flaw("text outside of the root element".to_owned())),
-            Event::Text(_) | Event::CData(_) | Event::Comment(_) => {}
-            Event::Decl(_) | Event::DocType(_) | Event::PI(_) => {
-                return Err(flaw(
-                    "a record must not contain an XML declaration, DOCTYPE or processing instruction".to_owned(),
-                ));
-            }
-            Event::Eof if depth > 0 => return Err(unclosed(open[depth - 1])),
-            Event::Eof if roots == 0 => return Err(flaw("no element found".to_owned())),
-            Event::Eof => return Ok(()),
+            Node::End { .. } => drop(open.pop()),
+            Node::Text(_) => {}
         }
-    }
+        Ok(())
+    });
+    read.and_then(|()| Ok(fragment.finish()?)).map_err(|flaw| match open.last() {
+        // The start tag is the mistake, not the place at which it is noticed.
+        Some(&at) if flaw.is_unclosed => {
+            Flaw { at: before + at, what: format!("`<{}>` is not closed", name_at(element, at)), ..flaw }
+        }
+        _ => Flaw { at: before + flaw.at, ..flaw },
+    })
 }
 
 /// Returns the name of the element that is opened at a position.
@@ -93,38 +50,9 @@ fn name_at(xml: &str, at: usize) -> &str {
     rest.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default()
 }
 
-fn expect_namespace(bound: &ResolveResult<'_>, namespace: &str) -> Result<(), String> {
-    match bound {
-        ResolveResult::Bound(found) if found.as_ref() == namespace => Ok(()),
-        ResolveResult::Bound(found) => {
-            Err(format!("the root element is in the namespace {}, not in {namespace}", found.as_ref()))
-        }
-        ResolveResult::Unbound => Err(format!("the root element is in no namespace, not in {namespace}")),
-        ResolveResult::Unknown(prefix) => Err(format!("the prefix `{prefix}` is not declared")),
-    }
-}
-
-fn judge_tag(tag: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<(), String> {
-    judge_name(tag.name().as_ref())?;
-    for attribute in tag.attributes() {
-        let attribute = attribute.map_err(|error| error.to_string())?;
-        judge_name(attribute.key.as_ref())?;
-        if attribute.value.contains('<') {
-            return Err("`<` in an attribute".to_owned());
-        }
-        attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
-        if let (ResolveResult::Unknown(prefix), _) = reader.resolver().resolve_attribute(attribute.key) {
-            return Err(format!("the prefix `{prefix}` is not declared"));
-        }
-    }
-    Ok(())
-}
-
-/// As strict as necessary: names come from templates, and a mistake in one is a stray sign.
-fn judge_name(name: &str) -> Result<(), String> {
-    let starts = name.starts_with(|character: char| character.is_alphabetic() || character == '_');
-    let goes_on = name.chars().all(|character| character.is_alphanumeric() || "-_.:".contains(character));
-    if starts && goes_on { Ok(()) } else { Err(format!("`{name}` is not a valid name")) }
+fn in_namespace(found: &str, expected: &str) -> String {
+    let found = if found.is_empty() { "no namespace".to_owned() } else { format!("the namespace {found}") };
+    format!("the root element is in {found}, not in {expected}")
 }
 
 /// Returns the line of a template that causes a flaw of its output, if it can be determined.
@@ -251,14 +179,14 @@ mod tests {
         assert_eq!(flaw("<a xmlns='urn:a'>"), "`<a>` is not closed");
         assert_eq!(flaw("<a/>"), "the root element is in no namespace, not in urn:a");
         assert_eq!(flaw("<a xmlns='urn:b'/>"), "the root element is in the namespace urn:b, not in urn:a");
-        assert_eq!(flaw("<p:a/>"), "the prefix `p` is not declared");
-        assert_eq!(flaw("<a xmlns='urn:a' p:b='1'/>"), "the prefix `p` is not declared");
-        assert_eq!(flaw("<a xmlns='urn:a'/><a xmlns='urn:a'/>"), "second root element");
-        assert_eq!(flaw("x<a xmlns='urn:a'/>"), "text outside of the root element");
-        assert_eq!(flaw("<a xmlns='urn:a'>&nbsp;</a>"), "unknown entity `&nbsp;`");
-        assert_eq!(flaw("<a xmlns='urn:a'>]]></a>"), "`]]>` in text");
-        assert_eq!(flaw("<a xmlns='urn:a' b='<'/>"), "`<` in an attribute");
-        assert_eq!(flaw(""), "no element found");
+        assert_eq!(flaw("<p:a/>"), "the namespace prefix 'p' is not declared");
+        assert_eq!(flaw("<a xmlns='urn:a' p:b='1'/>"), "the namespace prefix 'p' is not declared");
+        assert_eq!(flaw("<a xmlns='urn:a'/><a xmlns='urn:a'/>"), "unexpected content after the root element");
+        assert_eq!(flaw("x<a xmlns='urn:a'/>"), "XML is not well-formed: content before the root element");
+        assert_eq!(flaw("<a xmlns='urn:a'>&nbsp;</a>"), "the entity '&nbsp;' is not defined");
+        assert_eq!(flaw("<a xmlns='urn:a'>]]></a>"), "XML is not well-formed: ']]>' in text");
+        assert_eq!(flaw("<a xmlns='urn:a' b='<'/>"), "XML is not well-formed: '<' inside a tag");
+        assert_eq!(flaw(""), "no complete element found");
         for xml in [
             "<a xmlns='urn:a' b='1' b='2'/>",
             "<a xmlns='urn:a'><!-- a -- b --></a>",
@@ -268,6 +196,9 @@ mod tests {
             "<a xmlns='urn:a' b='&nbsp;'/>",
             "<a xmlns='urn:a' b=1/>",
             "<a xmlns='urn:a'><1/></a>",
+            "<a²  xmlns='urn:a'/>",
+            "<x:a:b xmlns:x='urn:a'/>",
+            "<a xmlns='urn:a' xmlns:p='urn:p' xmlns:q='urn:p' p:b='1' q:b='1'/>",
             "<?xml version='1.0'?><a xmlns='urn:a'/>",
             "<!DOCTYPE a><a xmlns='urn:a'/>",
             "<a xmlns='urn:a'/></a>",

@@ -102,7 +102,7 @@ impl Reader {
         self.fragment.push(bytes, &mut |node| match node {
             Node::Start(start) => inner.start(&start).map_err(Stopped::Didl),
             Node::Text(text) => inner.text(text, sink),
-            Node::End => inner.end(sink),
+            Node::End { .. } => inner.end(sink),
         })
     }
 

@@ -66,11 +66,6 @@ impl Lexer {
         self.is_over
     }
 
-    /// Returns true if no markup is incomplete.
-    pub(super) fn is_between_markup(&self) -> bool {
-        matches!(self.state, State::Text)
-    }
-
     /// Returns the kind of the first run of `bytes`, which must not be empty, and its length.
     pub(super) fn next(&mut self, bytes: &[u8]) -> (Kind, usize) {
         let first = bytes[0];

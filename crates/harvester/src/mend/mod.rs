@@ -16,7 +16,7 @@
 //! | `characters` | characters that XML does not allow |
 //! | `references` | ampersands, and undefined entities |
 //! | `body` | application of the last three |
-//! | `part` | validation of one metadata element for modoai's responses |
+//! | `part` | the strict check of one metadata element, and its repair |
 //!
 //! The input is pieces cut anywhere, and the result does not depend on the cuts.
 

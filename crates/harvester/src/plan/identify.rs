@@ -241,7 +241,7 @@ fn promises_visibility(description: &Part) -> bool {
         match node {
             Node::Start(start) => promised = start.namespace == DATESTAMPS_NAMESPACE && start.name == "datestamps",
             Node::Text(piece) => text.extend_from_slice(piece),
-            Node::End => {}
+            Node::End { .. } => {}
         }
         Ok(())
     });

@@ -4,15 +4,17 @@
 //! [`schema`] contains them as tables. Everything in a response that is not allowed is reported as a [`Deviation`] with
 //! its place; each check reports those of its subject.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use modoai_protocol::xml::{XSI_NAMESPACE, is_legal};
+use modoai_protocol::text::shortened;
+use modoai_protocol::xml::XSI_NAMESPACE;
+use modoai_protocol::xml::reader::fragment::Fragment;
+use modoai_protocol::xml::reader::{Fault, ReadError};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{QName, ResolveResult};
 use quick_xml::reader::NsReader;
 
-use super::lexical;
 use super::report::Excerpt;
 use super::schema::{self, Content, Element, Particle};
 
@@ -21,6 +23,9 @@ use super::schema::{self, Content, Element, Particle};
 const MOST: usize = 50;
 /// The maximum length of text that is compared with a form.
 const LONGEST_TEXT: usize = 8 * 1024;
+
+/// The maximum length of foreign text in a message, in characters.
+pub(crate) const MAX_QUOTED: usize = 60;
 
 /// The namespace of the types of XML Schema.
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
@@ -75,8 +80,15 @@ pub(crate) struct Deviation {
 
 /// Returns all deviations of a response. If it is not XML, they end at the first XML error.
 pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
-    let mut inspector =
-        Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new(), alike: HashMap::new() };
+    let mut inspector = Inspector {
+        bytes,
+        shift: 0,
+        flaw: None,
+        stack: Vec::new(),
+        rooted: false,
+        found: Vec::new(),
+        alike: HashMap::new(),
+    };
     match std::str::from_utf8(bytes) {
         Err(error) => {
             let message = format!("invalid UTF-8 at byte {}", error.valid_up_to());
@@ -91,11 +103,37 @@ struct Inspector<'a> {
     bytes: &'a [u8],
     /// The length of a byte order mark.
     shift: usize,
+    /// The XML error, until it is reported.
+    flaw: Option<Flaw>,
     stack: Vec<Frame>,
     rooted: bool,
     found: Vec<Deviation>,
     /// The number of deviations of each kind; the tables limit the number of kinds.
     alike: HashMap<(Kind, Place, &'static str), usize>,
+}
+
+/// An XML error: the first one, after which a parser stops.
+struct Flaw {
+    at: usize,
+    kind: Kind,
+    message: String,
+}
+
+/// Returns the error for which modoai refuses a document.
+fn first_flaw(text: &str) -> Option<Flaw> {
+    let mut fragment = Fragment::document();
+    let read = fragment.push(text.as_bytes(), &mut |_| Ok::<(), ReadError>(()));
+    let ReadError { offset, fault } = read.and_then(|()| fragment.finish()).err()?;
+    let at = usize::try_from(offset).unwrap_or(usize::MAX);
+    let (kind, at) = match &fault {
+        // A document type is another deviation, and documents of any size are XML.
+        Fault::InternalSubset | Fault::Limit { .. } => return None,
+        Fault::IllFormed { what: "a document type declaration" } => return None,
+        Fault::Character { .. } => (Kind::Character, at),
+        Fault::Truncated { .. } => (Kind::IllFormed, at.saturating_sub(80)),
+        _ => (Kind::IllFormed, at),
+    };
+    Some(Flaw { at, kind, message: fault.to_string() })
 }
 
 /// An open element.
@@ -119,7 +157,7 @@ impl<'a> Inspector<'a> {
     fn document(&mut self, text: &'a str) {
         self.shift = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let text = &text[self.shift..];
-        self.characters(text);
+        self.flaw = first_flaw(text);
         if !text.starts_with("<?xml") {
             self.tell(Kind::Declaration, "the XML declaration is missing".to_owned(), 0);
         }
@@ -130,52 +168,40 @@ impl<'a> Inspector<'a> {
             let event = match reader.read_event() {
                 Ok(event) => event,
                 Err(error) => {
-                    let at = usize::try_from(reader.error_position()).unwrap_or(start);
-                    return self.tell(Kind::IllFormed, error.to_string(), at);
+                    // The strict check has found the error, too, unless a document type or a limit ended it.
+                    let is_known = |it: &Deviation| matches!(it.kind, Kind::IllFormed | Kind::Character);
+                    if self.flaw.is_none() && !self.found.iter().any(is_known) {
+                        self.tell(Kind::IllFormed, error.to_string(), start);
+                    }
+                    break;
                 }
             };
+            let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            if !matches!(event, Event::Start(_) | Event::Empty(_)) {
+                self.tell_flaw(end);
+            }
             match event {
                 Event::Start(tag) => {
                     self.open(&reader, &tag, start);
+                    self.tell_flaw(end);
                 }
                 Event::Empty(tag) => {
                     self.open(&reader, &tag, start);
+                    self.tell_flaw(end);
                     self.close();
                 }
                 Event::End(_) => self.close(),
-                Event::Text(text) => {
-                    if text.contains("]]>") {
-                        self.tell(Kind::IllFormed, "']]>' in text".to_owned(), start);
-                    }
-                    self.text(&text, start);
-                }
-                Event::CData(text) if self.stack.is_empty() => {
-                    let message = format!("text outside the root element: '{}'", &*text);
-                    self.tell(Kind::IllFormed, message, start);
-                }
+                Event::Text(text) => self.text(&text, start),
                 Event::CData(text) => self.text(&text, start),
                 Event::GeneralRef(reference) => {
                     let resolved = match reference.resolve_char_ref() {
-                        Ok(Some(character)) => Some(character).filter(|it| is_legal(*it)).map(String::from),
+                        Ok(Some(character)) => Some(String::from(character)),
                         Ok(None) => quick_xml::escape::resolve_predefined_entity(&reference).map(str::to_owned),
                         Err(_) => None,
                     };
-                    match resolved {
-                        Some(text) => self.text(&text, start),
-                        None => {
-                            let message = format!(
-                                "'&{};' is neither a valid character reference nor a predefined entity",
-                                &*reference
-                            );
-                            self.tell(Kind::IllFormed, message, start);
-                        }
-                    }
+                    self.text(&resolved.unwrap_or_default(), start);
                 }
                 Event::Decl(declaration) => {
-                    if start > 0 {
-                        let message = "an XML declaration that is not at the beginning".to_owned();
-                        self.tell(Kind::IllFormed, message, start);
-                    }
                     let encoding = declaration.encoding().and_then(Result::ok).unwrap_or_default().into_owned();
                     let version = declaration.version().map(std::borrow::Cow::into_owned).unwrap_or_default();
                     if version != "1.0" || !encoding.eq_ignore_ascii_case("utf-8") {
@@ -192,30 +218,19 @@ impl<'a> Inspector<'a> {
                 Event::Eof => break,
             }
         }
-        if let Some(frame) = self.stack.last() {
-            let name = frame.element.map_or("an element", |element| element.name);
-            let message = format!("the response ends inside '{name}'");
-            self.tell(Kind::IllFormed, message, text.len().saturating_sub(80));
-        } else if !self.rooted {
-            self.tell(Kind::IllFormed, "the root element is missing".to_owned(), 0);
-        }
+        self.tell_flaw(usize::MAX);
     }
 
-    fn characters(&mut self, text: &str) {
-        if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_legal(*character)) {
-            let message = format!("U+{:04X} is not allowed in XML", u32::from(character));
-            self.tell(Kind::Character, message, at);
+    /// Reports the XML error, if it is before this position, as a deviation of the innermost open element.
+    fn tell_flaw(&mut self, end: usize) {
+        if let Some(Flaw { at, kind, message }) = self.flaw.take_if(|flaw| flaw.at < end) {
+            self.tell(kind, message, at);
         }
     }
 
     fn text(&mut self, text: &str, start: usize) {
         let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
-        let Some(frame) = self.stack.last_mut() else {
-            if !is_blank {
-                self.tell(Kind::IllFormed, "text outside the root element".to_owned(), start);
-            }
-            return;
-        };
+        let Some(frame) = self.stack.last_mut() else { return };
         match frame.element.map(|element| &element.content) {
             Some(Content::Text(_)) if frame.text.len() <= LONGEST_TEXT => frame.text.push_str(text),
             Some(Content::Text(_)) => {}
@@ -231,21 +246,10 @@ impl<'a> Inspector<'a> {
         let (resolved, local) = reader.resolver().resolve_element(tag.name());
         let namespace = match resolved {
             ResolveResult::Bound(namespace) => namespace.into_inner().to_owned(),
-            ResolveResult::Unbound => String::new(),
-            ResolveResult::Unknown(prefix) => {
-                self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
-                String::new()
-            }
+            ResolveResult::Unbound | ResolveResult::Unknown(_) => String::new(),
         };
-        if !lexical::is_qualified_name(tag.name().into_inner()) {
-            let message = format!("'{}' is not an XML name", shortened(tag.name().into_inner()));
-            self.tell(Kind::IllFormed, message, start);
-        }
         let name = local.into_inner();
         let is_root = self.stack.is_empty();
-        if is_root && self.rooted {
-            self.tell(Kind::IllFormed, format!("a second root element '{name}'"), start);
-        }
         let parent = self.stack.last().and_then(|frame| frame.element).map(|parent| parent.name);
         let (element, place) =
             if is_root { self.root(&namespace, name, start) } else { self.child(&namespace, name, start) };
@@ -336,41 +340,17 @@ impl<'a> Inspector<'a> {
     ) -> Option<String> {
         let mut location = None;
         let mut given: Vec<(String, String)> = Vec::new();
-        // By namespace, because two prefixes may have the same.
-        let mut expanded = HashSet::new();
         for attribute in tag.attributes() {
-            let attribute = match attribute {
-                Ok(attribute) => attribute,
-                Err(error) => {
-                    self.tell(Kind::IllFormed, format!("in a tag: {error}"), start);
-                    break;
-                }
-            };
+            let Ok(attribute) = attribute else { break };
             let name = attribute.key.into_inner();
-            if !lexical::is_qualified_name(name) {
-                self.tell(Kind::IllFormed, format!("'{}' is not an XML name", shortened(name)), start);
-            }
-            let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
-                Ok(value) if !attribute.value.contains('<') => value.into_owned(),
-                _ => {
-                    self.tell(Kind::IllFormed, format!("the value of '{name}' is not well-formed"), start);
-                    continue;
-                }
-            };
+            let Ok(value) = attribute.normalized_value(XmlVersion::Implicit1_0) else { continue };
+            let value = value.into_owned();
             if attribute.key.as_namespace_binding().is_some() {
                 continue;
             }
             let (resolved, local) = reader.resolver().resolve_attribute(attribute.key);
-            if let ResolveResult::Bound(namespace) = &resolved
-                && !expanded.insert((namespace.as_ref().to_owned(), local.into_inner()))
-            {
-                let message = format!("two attributes '{}' in one namespace", local.into_inner());
-                self.tell(Kind::IllFormed, message, start);
-            }
             match (resolved, local) {
-                (ResolveResult::Unknown(prefix), _) => {
-                    self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
-                }
+                (ResolveResult::Unknown(_), _) => {}
                 (ResolveResult::Bound(namespace), local) if namespace.into_inner() == XSI_NAMESPACE => {
                     match (local.into_inner(), element) {
                         ("schemaLocation", _) => location = Some(value),
@@ -395,8 +375,11 @@ impl<'a> Inspector<'a> {
             ResolveResult::Unbound | ResolveResult::Unknown(_) => false,
         };
         if !is_known {
-            let message =
-                format!("'{}' has xsi:type '{}', which its schema does not define", element.name, shortened(value));
+            let message = format!(
+                "'{}' has xsi:type '{}', which its schema does not define",
+                element.name,
+                shortened(value, MAX_QUOTED)
+            );
             self.tell(Kind::Value, message, start);
         }
     }
@@ -434,7 +417,8 @@ impl<'a> Inspector<'a> {
         if let Some(element) = frame.element {
             match &element.content {
                 Content::Text(form) if frame.text.len() <= LONGEST_TEXT && !(form.accepts)(&frame.text) => {
-                    let message = format!("'{}' is '{}', not {}", element.name, shortened(&frame.text), form.what);
+                    let message =
+                        format!("'{}' is '{}', not {}", element.name, shortened(&frame.text, MAX_QUOTED), form.what);
                     found.push((Kind::Value, message));
                 }
                 Content::Foreign if frame.children != 1 => {
@@ -539,15 +523,6 @@ impl Particle {
             }),
             Self::Mix(_) => None,
         }
-    }
-}
-
-/// Returns foreign text truncated for a message.
-pub(crate) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod document;
 pub mod envelope;
+pub mod names;
 pub mod reader;
 pub mod writer;
 

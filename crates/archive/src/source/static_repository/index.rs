@@ -2,17 +2,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::sync::Arc;
 
 use modoai_protocol::MetadataPrefix;
 use modoai_protocol::xml::OAI_NAMESPACE;
-use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::{PrefixDeclaration, ResolveResult};
-use quick_xml::reader::NsReader;
+use modoai_protocol::xml::reader::Limits;
+use modoai_protocol::xml::reader::fragment::{Fragment, Node, Start};
 use serde::{Deserialize, Serialize};
 
-use crate::source::input::Guarded;
+use crate::flaw::Flaw;
 use crate::source::jsonl::legal;
 
 /// The namespace of the file's own elements.
@@ -82,60 +81,82 @@ pub(super) struct Index {
     slice: Option<(u64, u64)>,
     /// The error in the record.
     fault: Option<String>,
+    /// The line at `counted`, a position in the file.
     line: u64,
+    counted: u64,
     record_line: u64,
+}
+
+/// A piece of the file, and its position.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    bytes: &'a [u8],
+    start: u64,
 }
 
 impl Index {
     /// Reads the file once. An error in the repository as a whole fails the reading.
-    pub(super) fn of(data: File, longest: usize) -> io::Result<Self> {
-        let what = "text or a tag is too long";
-        let (guarded, allowance) = Guarded::of(Box::new(BufReader::new(data)), longest.max(1024 * 1024), what);
-        let mut reader = NsReader::from_reader(BufReader::with_capacity(256 * 1024, guarded));
-        reader.config_mut().expand_empty_elements = true;
+    pub(super) fn of(data: File) -> io::Result<Self> {
+        const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+        let mut data = BufReader::with_capacity(256 * 1024, data);
         let mut index = Self { line: 1, ..Self::default() };
-        let mut buffer = Vec::new();
+        let mut fragment = Fragment::new(Limits::default(), &[]);
+        // The reader counts from here.
+        let mark = if data.fill_buf()?.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        data.consume(mark);
+        let mark = mark as u64;
+        let mut start = mark;
+        let fails = |line: u64, what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("line {line}: {what}"));
         loop {
-            buffer.clear();
-            allowance.renew();
-            let at = reader.buffer_position();
-            let wrong =
-                |line: u64, what: String| io::Error::new(io::ErrorKind::InvalidData, format!("line {line}: {what}"));
-            let event = reader.read_event_into(&mut buffer).map_err(|error| wrong(index.line, error.to_string()))?;
-            let after = reader.buffer_position();
-            match event {
-                Event::Start(tag) => index.open(&reader, &tag, at).map_err(|what| wrong(index.line, what))?,
-                Event::End(_) => index.close(after).map_err(|what| wrong(index.line, what))?,
-                Event::Text(text) => index.more(&text.xml10_content()),
-                Event::CData(text) => index.more(&text.xml10_content()),
-                Event::GeneralRef(reference) => {
-                    let known = reference.resolve_char_ref().ok().flatten();
-                    let named =
-                        quick_xml::escape::resolve_predefined_entity(&reference).and_then(|text| text.chars().next());
-                    match known.or(named) {
-                        Some(character) => index.more(character.encode_utf8(&mut [0; 4])),
-                        None => return Err(wrong(index.line, format!("unknown entity `&{};`", &*reference))),
-                    }
-                }
-                Event::DocType(_) => return Err(wrong(index.line, "DOCTYPE is not allowed".to_owned())),
-                Event::Eof if !index.path.is_empty() => {
-                    return Err(wrong(index.line, "the file is truncated".to_owned()));
-                }
-                Event::Eof => break,
-                Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            let bytes = data.fill_buf()?;
+            let length = bytes.len();
+            if length == 0 {
+                break;
             }
-            index.line += memchr::memchr_iter(b'\n', &buffer).count() as u64;
+            let piece = Piece { bytes, start };
+            if let Err(flaw) = fragment.push(bytes, &mut |node| index.take(node, piece, mark)) {
+                index.count_lines(piece, mark + flaw.at as u64);
+                return Err(fails(index.line, &flaw.what));
+            }
+            start += length as u64;
+            index.count_lines(piece, start);
+            data.consume(length);
         }
+        fragment.finish().map_err(|_| fails(index.line, "the file is truncated"))?;
         Ok(index)
     }
 
-    fn open<R>(&mut self, reader: &NsReader<R>, tag: &BytesStart<'_>, at: u64) -> Result<(), String> {
-        if self.path.len() >= 1024 {
-            return Err("elements are nested too deeply".to_owned());
+    /// Counts the lines up to a position in the file.
+    fn count_lines(&mut self, piece: Piece<'_>, to: u64) {
+        let place = |position: u64| usize::try_from(position.saturating_sub(piece.start)).unwrap_or(usize::MAX);
+        if let Some(more) = piece.bytes.get(place(self.counted)..place(to)) {
+            self.line += memchr::memchr_iter(b'\n', more).count() as u64;
+            self.counted = to;
         }
-        let (namespace, local) = reader.resolver().resolve_element(tag.name());
-        let local = local.into_inner();
-        let is = |wanted: &str| matches!(&namespace, ResolveResult::Bound(found) if found.into_inner() == wanted);
+    }
+
+    fn take(&mut self, node: Node<'_>, piece: Piece<'_>, mark: u64) -> Result<(), Flaw> {
+        match node {
+            Node::Start(start) => {
+                let at = mark + start.offset;
+                self.count_lines(piece, at);
+                let wrong = |what| Flaw::new(usize::try_from(start.offset).unwrap_or(usize::MAX), what);
+                self.open(&start, at).map_err(wrong)
+            }
+            Node::End { after } => {
+                let wrong = |what| Flaw::new(usize::try_from(after).unwrap_or(usize::MAX), what);
+                self.close(mark + after).map_err(wrong)
+            }
+            Node::Text(text) => {
+                self.more(text);
+                Ok(())
+            }
+        }
+    }
+
+    fn open(&mut self, start: &Start<'_>, at: u64) -> Result<(), String> {
+        let local = start.name;
+        let is = |wanted: &str| start.namespace == wanted;
         let own = if is(STATIC_NAMESPACE) || is(OAI_NAMESPACE) { local } else { "" };
         if self.path.is_empty() && !(is(STATIC_NAMESPACE) && local == "Repository") {
             return Err(format!("the root element is `{local}`, not the `Repository` of an OAI static repository"));
@@ -143,9 +164,8 @@ impl Index {
         let path: Vec<&str> = self.path.iter().take(DEPTH + 1).map(String::as_str).collect();
         match path.as_slice() {
             ["Repository"] if own == "ListRecords" => {
-                let attribute = tag.try_get_attribute("metadataPrefix").ok().flatten();
-                let prefix = attribute.ok_or("`ListRecords` has no `metadataPrefix`")?.value.into_owned();
-                self.prefix = Some(prefix.into());
+                let prefix = start.attribute("metadataPrefix").ok().flatten();
+                self.prefix = Some(prefix.ok_or("`ListRecords` has no `metadataPrefix`")?.into());
             }
             ["Repository", "ListRecords"] if own == "record" => {
                 self.record_line = self.line;
@@ -155,7 +175,7 @@ impl Index {
                 self.fault = None;
             }
             ["Repository", "ListMetadataFormats"] if own == "metadataFormat" => self.format = Format::default(),
-            ["Repository", "ListRecords", "record"] if own == "metadata" => self.inherit(reader)?,
+            ["Repository", "ListRecords", "record"] if own == "metadata" => self.inherit(start)?,
             ["Repository", "ListRecords", "record", "metadata"] => {
                 if self.slice.is_some() {
                     self.fault = Some("two elements in one `metadata`".to_owned());
@@ -170,19 +190,11 @@ impl Index {
     }
 
     /// Stores the declarations in scope; most records share them.
-    fn inherit<R>(&mut self, reader: &NsReader<R>) -> Result<(), String> {
-        let mut scope = Vec::new();
-        for (declaration, uri) in reader.resolver().bindings() {
-            let prefix = match declaration {
-                PrefixDeclaration::Default => "",
-                PrefixDeclaration::Named("xml" | "xmlns") => continue,
-                PrefixDeclaration::Named(prefix) => prefix,
-            };
-            let uri = quick_xml::escape::unescape(uri.into_inner()).map_err(|error| error.to_string())?;
-            if uri.len() > LONGEST_NAMESPACE {
-                return Err(format!("a namespace has more than {LONGEST_NAMESPACE} bytes"));
-            }
-            scope.push((prefix.to_owned(), uri.into_owned()));
+    fn inherit(&mut self, start: &Start<'_>) -> Result<(), String> {
+        let declared = start.declarations().into_iter().filter(|(prefix, _)| !["xml", "xmlns"].contains(prefix));
+        let scope: Vec<_> = declared.map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned())).collect();
+        if scope.iter().any(|(_, uri)| uri.len() > LONGEST_NAMESPACE) {
+            return Err(format!("a namespace has more than {LONGEST_NAMESPACE} bytes"));
         }
         if *self.scope != scope {
             self.scope = Arc::new(scope);
@@ -190,10 +202,10 @@ impl Index {
         Ok(())
     }
 
-    fn more(&mut self, text: &str) {
+    fn more(&mut self, text: &[u8]) {
         // Text inside metadata is not needed here.
         if self.path.len() <= DEPTH && self.text.len() + text.len() <= LONGEST_TEXT {
-            self.text.push_str(text);
+            self.text.push_str(&String::from_utf8_lossy(text));
         }
     }
 

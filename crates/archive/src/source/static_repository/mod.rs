@@ -59,7 +59,7 @@ impl Items {
             data
         };
         data.seek(SeekFrom::Start(0))?;
-        let index = Index::of(data.try_clone()?, self.longest)?;
+        let index = Index::of(data.try_clone()?)?;
         Ok(Current {
             file: Arc::new(path.to_owned()),
             data,

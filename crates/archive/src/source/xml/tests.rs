@@ -112,9 +112,9 @@ fn unknown_formats_are_called_after_their_root() {
 fn bad_files_and_options_are_told() {
     for (text, said) in [
         (&b"<a"[..], "line 1: "),
-        (b"<!DOCTYPE a><a xmlns='urn:a'/>", "a DOCTYPE"),
+        (b"<!DOCTYPE a><a xmlns='urn:a'/>", "a document type declaration"),
         (b"<a xmlns='urn:a'>\xff</a>", "it is not valid UTF-8"),
-        (b" ", "no element found"),
+        (b" ", "no complete element found"),
     ] {
         let error = one(text, &Options::default()).expect_err(said);
         assert!(error.contains(said), "{error}");

@@ -2,12 +2,13 @@
 //! refused.
 
 use modoai_protocol::Datestamp;
+use modoai_protocol::text::shortened;
 use modoai_protocol::xml::document::Token;
 
 use super::super::case::{Case, End, Judged, Stop, Walk, not_judged};
 use super::super::exchange::{Answer, Exchange, Question};
 use super::super::report::Verdict;
-use super::super::shape::shortened;
+use super::super::shape::MAX_QUOTED;
 use super::Check;
 use super::errors::refused;
 
@@ -237,7 +238,7 @@ fn reusable(case: &Case, verdict: &mut Verdict) -> Judged {
     if !two.errors.is_empty() && one.errors.is_empty() {
         verdict.fail_at(again, format!("a repeated token is refused: {}", two.codes().join(", ")), "<error");
     } else if names(one) != names(two) {
-        verdict.fail(again, format!("the repeated token '{}' returns another page", shortened(&token)));
+        verdict.fail(again, format!("the repeated token '{}' returns another page", shortened(&token, MAX_QUOTED)));
     }
     Ok(())
 }

@@ -1,6 +1,11 @@
 //! Tests of single responses against XML and the schemas.
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
 use super::*;
+use crate::mend::PartCheck;
 
 fn answer(content: &str) -> String {
     format!(
@@ -110,18 +115,12 @@ fn what_is_not_xml_is_told_with_its_place() {
         assert_eq!(it.excerpt.offset, offset);
     }
     for (content, said) in [
-        (
-            "<error code=\"badVerb\">&eacute;</error>",
-            "'&eacute;' is neither a valid character reference nor a predefined entity",
-        ),
-        (
-            "<error code=\"badVerb\">&#0;</error>",
-            "'&#0;' is neither a valid character reference nor a predefined entity",
-        ),
-        ("<error code=\"badVerb\">]]></error>", "']]>' in text"),
-        ("<error code=\"bad\"Verb\"/>", "syntax error: "),
+        ("<error code=\"badVerb\">&eacute;</error>", "the entity '&eacute;' is not defined"),
+        ("<error code=\"badVerb\">&#0;</error>", "'&#0;' is not a character or entity reference"),
+        ("<error code=\"badVerb\">]]></error>", "XML is not well-formed: ']]>' in text"),
+        ("<error code=\"bad\"Verb\"/>", "the response is truncated inside 'OAI-PMH'"),
         ("<x:error code=\"badVerb\"/>", "the namespace prefix 'x' is not declared"),
-        ("<error code=\"badVerb\">", "ill-formed document: "),
+        ("<error code=\"badVerb\">", "'error' is closed as 'OAI-PMH'"),
     ] {
         let found = inspect(answer(content).as_bytes());
         let told: Vec<_> = found.iter().filter(|it| it.kind == Kind::IllFormed).collect();
@@ -156,4 +155,59 @@ fn many_of_one_kind_hide_none_of_another() {
     let count = |kind| found.iter().filter(|it| it.kind == kind).count();
     let counts = [count(Kind::Location), count(Kind::IllFormed), count(Kind::Structure)];
     assert_eq!(counts, [MOST, 1, 1], "{:?}", found.last());
+}
+
+const PIECES: &[&str] = &[
+    "<b>",
+    "</b>",
+    "<b ",
+    "<p:b ",
+    "<q:b ",
+    "c='",
+    "'",
+    "/>",
+    ">",
+    "<",
+    "xmlns:q='urn:p' ",
+    "xmlns:q='' ",
+    "p:c='1' ",
+    "q:c='2' ",
+    "<!--",
+    "--",
+    "-->",
+    "<?",
+    "?>",
+    "<?xml ",
+    "<![CDATA[",
+    "]]",
+    "]]>",
+    "&amp;",
+    "&",
+    ";",
+    "&#0;",
+    "&#X41;",
+    "\u{1}",
+    "\u{fffe}",
+    " ",
+    "x",
+    "²",
+    ":",
+    "!",
+    "<b²/>",
+    "<x:b:c/>",
+    "<!DOCTYPE b>",
+];
+
+proptest! {
+    #[test]
+    fn metadata_is_well_formed_exactly_if_the_aggregator_accepts_it(pieces in vec(select(PIECES), 0..8)) {
+        let element = format!("<a xmlns='urn:a' xmlns:p='urn:p'>{}</a>", pieces.concat());
+        let record = "<header><identifier>a:b</identifier><datestamp>2024-01-01</datestamp></header>";
+        let response =
+            answer(&format!("<GetRecord><record>{record}<metadata>{element}</metadata></record></GetRecord>"));
+        let is_xml = |it: &Deviation| !matches!(it.kind, Kind::IllFormed | Kind::Character | Kind::Declaration);
+        let accepted = inspect(response.as_bytes()).iter().all(is_xml);
+        let checked = PartCheck::whole(element.as_bytes(), &[]);
+        prop_assert_eq!(accepted, checked.is_ok(), "{}: {:?}", element, checked);
+    }
 }

@@ -32,6 +32,8 @@ pub(super) struct Scanner {
     /// True if `kept` was returned as a token and is to be cleared.
     spent: bool,
     limit: usize,
+    /// True if `--` inside a comment is an error.
+    is_strict: bool,
     /// The offset of the first byte of the piece being scanned.
     base: u64,
     /// The offset at which the text, the content of CDATA, or the markup being scanned began.
@@ -55,7 +57,12 @@ enum State {
 
 impl Scanner {
     pub(super) fn new(limit: usize) -> Self {
-        Self { state: State::Text, kept: Vec::new(), spent: false, limit, base: 0, start: 0 }
+        Self { state: State::Text, kept: Vec::new(), spent: false, limit, is_strict: false, base: 0, start: 0 }
+    }
+
+    /// Returns a scanner that refuses `--` inside comments.
+    pub(super) fn strict(limit: usize) -> Self {
+        Self { is_strict: true, ..Self::new(limit) }
     }
 
     /// Returns the next token of `bytes` from `at` on and the offset at which it began, or `None` if they are used up.
@@ -128,8 +135,12 @@ impl Scanner {
                 State::Comment(dashes) => {
                     *at += 1;
                     self.state = match first {
-                        b'-' => State::Comment(2.min(dashes + 1)),
+                        b'-' if dashes < 2 || !self.is_strict => State::Comment(2.min(dashes + 1)),
                         b'>' if dashes == 2 => State::Text,
+                        _ if dashes == 2 && self.is_strict => {
+                            let what = "'--' inside a comment";
+                            return Err(Fault::IllFormed { what }.at(start - b"<!--".len() as u64));
+                        }
                         _ => {
                             *at += memchr(b'-', &rest[1..]).unwrap_or(rest.len() - 1);
                             State::Comment(0)

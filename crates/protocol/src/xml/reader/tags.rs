@@ -6,6 +6,7 @@ use memchr::memchr;
 
 use super::fault::{Fault, quoted};
 use super::text::{Spaces, decode};
+use crate::xml::names::{XML_NAMESPACE, XMLNS_NAMESPACE, qualified};
 
 /// Returns the element name of a start or end tag.
 pub(super) fn name(tag: &[u8]) -> &[u8] {
@@ -99,10 +100,20 @@ impl<'a> Attribute<'a> {
         utf8(self.name)
     }
 
+    /// Returns prefix and local name, which must be valid.
+    pub(super) fn parts(self) -> Result<(&'a str, &'a str), Fault> {
+        valid(self.name)
+    }
+
     /// Returns the decoded value.
     pub(super) fn value(self) -> Result<Cow<'a, str>, Fault> {
         decode(utf8(self.value)?, Spaces::Attribute).map_err(|(_, fault)| fault)
     }
+}
+
+/// Splits a name, which must be valid.
+pub(super) fn valid(name: &[u8]) -> Result<(&str, &str), Fault> {
+    qualified(utf8(name)?).ok_or_else(|| Fault::Name { name: quoted(name) })
 }
 
 /// Returns a part of a tag that must be UTF-8.
@@ -175,10 +186,19 @@ impl Scope {
     /// Returns the namespace of a prefix; `None` without a declaration, or if an inner one removes the outer one.
     pub(super) fn resolve(&self, prefix: &str) -> Option<&str> {
         if prefix == "xml" {
-            return Some("http://www.w3.org/XML/1998/namespace");
+            return Some(XML_NAMESPACE);
         }
         let declared = self.0.iter().rev().find(|(bound, _)| bound == prefix)?;
         Some(declared.1.as_str()).filter(|uri| !uri.is_empty())
+    }
+
+    /// Returns the namespace of an attribute: without a prefix, it has none.
+    pub(super) fn resolve_attribute(&self, prefix: &str) -> Result<&str, Fault> {
+        match prefix {
+            "" => Ok(""),
+            "xmlns" => Ok(XMLNS_NAMESPACE),
+            prefix => self.resolve(prefix).ok_or_else(|| Fault::Prefix { prefix: quoted(prefix.as_bytes()) }),
+        }
     }
 
     /// Returns the first `outer` declarations, without those that later ones replace.

@@ -3,6 +3,12 @@
 //! It uses the same scanner, names and references as for responses, but with other guarantees. Every element is
 //! reported with its namespace. Text is reported in pieces as it arrives, references resolved, so that a text node of
 //! any size streams. Text is bytes, because the real encoding of foreign metadata was never checked.
+//!
+//! A strict reader is the one check of what modoai may send: before an element is served to others, it must be legal
+//! UTF-8, well-formed, and with every prefix declared, because one invalid byte would make a whole page unreadable for
+//! them. Whatever passes is read by a [`Reader`](super::Reader) with the default limits.
+
+mod strict;
 
 use std::borrow::Cow;
 
@@ -13,9 +19,16 @@ use super::fault::{Fault, ReadError, quoted};
 use super::scanner::{Scanner, Token};
 use super::tags::{Attributes, Nesting, Scope, is_space, name, split, utf8};
 use super::text::reference;
+use crate::xml::names::may_be_declared;
 
 /// The length of the longest reference.
 const LONGEST_REFERENCE: usize = 64;
+
+/// The maximum length of a namespace and its prefix in strict mode: it is compared again for every name in it.
+const LONGEST_NAMESPACE: usize = 1024;
+
+/// The limits in strict mode: those of a reader, less than the rest of a response needs.
+const STRICT: Limits = Limits { tag: 1023 * 1024, text: 1024 * 1024, depth: 1000, namespaces: 240 };
 
 /// A part of the element's content, in document order.
 pub enum Node<'a> {
@@ -24,7 +37,10 @@ pub enum Node<'a> {
     /// More text of the innermost open element.
     Text(&'a [u8]),
     /// The end of the innermost open element.
-    End,
+    End {
+        /// The offset of the first byte after it.
+        after: u64,
+    },
 }
 
 /// The start of an element.
@@ -33,11 +49,32 @@ pub struct Start<'a> {
     pub namespace: &'a str,
     /// The name without prefix.
     pub name: &'a str,
+    /// The offset of the tag.
+    pub offset: u64,
     tag: &'a [u8],
-    offset: u64,
+    scope: &'a Scope,
 }
 
 impl<'a> Start<'a> {
+    /// Returns namespace, local name and value of each attribute that is not a namespace declaration.
+    pub fn attributes(&self) -> impl Iterator<Item = Result<(&'a str, &'a str, Cow<'a, str>), ReadError>> {
+        let (scope, offset) = (self.scope, self.offset);
+        let others =
+            Attributes::of(self.tag).filter(|attribute| attribute.as_ref().map_or(true, |it| it.declares().is_none()));
+        others.map(move |attribute| {
+            let read = attribute.and_then(|it| {
+                let (prefix, local) = split(it.name()?);
+                Ok((scope.resolve_attribute(prefix)?, local, it.value()?))
+            });
+            read.map_err(|fault| fault.at(offset))
+        })
+    }
+
+    /// Returns the namespace declarations in scope, as prefix and URI.
+    pub fn declarations(&self) -> Vec<(&'a str, &'a str)> {
+        self.scope.inherited(self.scope.len())
+    }
+
     /// Returns the value of the attribute with this name and without a namespace.
     pub fn attribute(&self, name: &str) -> Result<Option<Cow<'a, str>>, ReadError> {
         let found = Attributes::of(self.tag).find(|attribute| attribute.as_ref().map_or(true, |this| this.is(name)));
@@ -47,18 +84,42 @@ impl<'a> Start<'a> {
 }
 
 /// Reads one element, which is passed in pieces of any size, split at any byte.
+///
+/// ```
+/// use modoai_protocol::xml::reader::fragment::Fragment;
+///
+/// assert_eq!(Fragment::check(b"<dc:title>Smith &amp; Sons</dc:title>", &[("dc", "urn:dc")]), Ok(()));
+/// let error = Fragment::check(b"<dc:title>Smith & Sons</dc:title>", &[("dc", "urn:dc")]).unwrap_err();
+/// assert_eq!(error.to_string(), "'& Sons' is not a character or entity reference (byte 16)");
+/// ```
 pub struct Fragment {
     scanner: Scanner,
     inner: Inner,
+    /// In strict mode: the incomplete UTF-8 sequence at the end of the last piece.
+    cut: Vec<u8>,
+}
+
+/// The errors that are reported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Only those of nesting and references.
+    Lenient,
+    /// All; nothing precedes or follows the element.
+    Element,
+    /// All; comments, instructions and whitespace may surround the element.
+    Document,
 }
 
 struct Inner {
+    mode: Mode,
     limits: Limits,
     nesting: Nesting,
     scope: Scope,
     /// The number of namespace declarations in scope before each open element.
     outer: Vec<usize>,
     begun: bool,
+    /// The number of closing brackets just read in text.
+    brackets: u8,
     /// A carriage return or the beginning of a reference, from the end of the last text.
     held: Vec<u8>,
     /// The offset at which that begins.
@@ -69,21 +130,45 @@ struct Inner {
 impl Fragment {
     /// Creates a reader of an element that inherits these declarations (prefix, empty for the default, and URI).
     pub fn new(limits: Limits, inherited: &[(&str, &str)]) -> Self {
+        Self::with(Mode::Lenient, limits, &inherited[..inherited.len().min(limits.namespaces)])
+    }
+
+    /// Creates a strict reader of an element that inherits these declarations.
+    pub fn strict(inherited: &[(&str, &str)]) -> Self {
+        Self::with(Mode::Element, STRICT, inherited)
+    }
+
+    /// Creates a strict reader of a document without a document type.
+    pub fn document() -> Self {
+        Self::with(Mode::Document, STRICT, &[])
+    }
+
+    fn with(mode: Mode, limits: Limits, inherited: &[(&str, &str)]) -> Self {
         let mut scope = Scope::default();
-        for (prefix, uri) in inherited.iter().take(limits.namespaces) {
+        for (prefix, uri) in inherited {
             scope.push(prefix, Cow::Borrowed(uri));
         }
         let inner = Inner {
+            mode,
             limits,
             nesting: Nesting::default(),
             scope,
             outer: Vec::new(),
             begun: false,
+            brackets: 0,
             held: Vec::new(),
             held_at: 0,
             in_cdata: false,
         };
-        Self { scanner: Scanner::new(limits.tag), inner }
+        let scanner = if mode == Mode::Lenient { Scanner::new(limits.tag) } else { Scanner::strict(limits.tag) };
+        Self { scanner, inner, cut: Vec::new() }
+    }
+
+    /// Checks a whole element strictly.
+    pub fn check(element: &[u8], inherited: &[(&str, &str)]) -> Result<(), ReadError> {
+        let mut fragment = Self::strict(inherited);
+        fragment.push(element, &mut |_| Ok::<(), ReadError>(()))?;
+        fragment.finish()
     }
 
     /// Processes more of the element and passes the completed nodes to `sink`. Do not call it again after an error.
@@ -92,7 +177,15 @@ impl Fragment {
         bytes: &[u8],
         sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Self { scanner, inner } = self;
+        if self.inner.mode == Mode::Lenient { self.read(bytes, sink) } else { self.read_utf8(bytes, sink) }
+    }
+
+    fn read<E: From<ReadError>>(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { scanner, inner, .. } = self;
         let mut at = 0;
         while let Some((token, offset)) = scanner.next(bytes, &mut at)? {
             match token {
@@ -104,17 +197,31 @@ impl Fragment {
                     if inner.in_cdata {
                         inner.end_text(sink)?;
                     }
-                    inner.text(text, offset, sink)?;
+                    match inner.end_of_cdata(text) {
+                        Some(end) => {
+                            inner.text(&text[..end], offset, sink)?;
+                            let what = "']]>' in text";
+                            return Err(Fault::IllFormed { what }.at(offset + end as u64).into());
+                        }
+                        None => inner.text(text, offset, sink)?,
+                    }
                 }
                 Token::CdataStart => {
                     inner.end_text(sink)?;
                     if inner.nesting.depth() == 0 {
-                        return Err(Fault::Trailing.at(offset).into());
+                        return Err(inner.outside().at(offset).into());
                     }
                     inner.in_cdata = true;
                 }
                 Token::Cdata(text) => inner.text(text, offset, sink)?,
-                Token::Instruction(_) | Token::Comment => inner.end_text(sink)?,
+                Token::Instruction(instruction) => {
+                    inner.end_text(sink)?;
+                    inner.instruction(instruction, offset).map_err(|fault| fault.at(offset))?;
+                }
+                Token::Comment => {
+                    inner.end_text(sink)?;
+                    inner.surrounding().map_err(|fault| fault.at(offset))?;
+                }
                 Token::Doctype => {
                     let what = "a document type declaration";
                     return Err(Fault::IllFormed { what }.at(offset).into());
@@ -133,6 +240,9 @@ impl Fragment {
     /// Checks that the element is complete when no more bytes follow.
     pub fn finish(&self) -> Result<(), ReadError> {
         let inner = &self.inner;
+        if !self.cut.is_empty() {
+            return Err(self.not_utf8());
+        }
         if inner.begun && inner.nesting.depth() == 0 && self.scanner.is_between_markup() {
             return Ok(());
         }
@@ -168,14 +278,14 @@ impl Inner {
             let name = utf8(name).map_err(|fault| fault.at(offset))?;
             let (prefix, name) = split(name);
             let namespace = self.scope.resolve(prefix).unwrap_or_default();
-            sink(Node::Start(Start { namespace, name, tag, offset }))?;
+            sink(Node::Start(Start { namespace, name, offset, tag, scope: &self.scope }))?;
             if !tag.ends_with(b"/>") {
                 return Ok(());
             }
         }
         self.nesting.pop();
         self.scope.truncate(self.outer.pop().unwrap_or_default());
-        sink(Node::End)
+        sink(Node::End { after: offset + tag.len() as u64 })
     }
 
     /// Processes the start of an element: nesting and namespaces.
@@ -201,10 +311,19 @@ impl Inner {
                 if self.scope.len() >= limits.namespaces {
                     return Err(Fault::Limit { what: "namespace declarations", limit: limits.namespaces });
                 }
-                self.scope.push(utf8(prefix)?, attribute.value()?);
+                let (prefix, uri) = (utf8(prefix)?, attribute.value()?);
+                if self.mode != Mode::Lenient {
+                    if !may_be_declared(prefix, &uri) {
+                        return Err(Fault::IllFormed { what: "an invalid namespace declaration" });
+                    }
+                    if prefix.len() + uri.len() > LONGEST_NAMESPACE {
+                        return Err(Fault::Limit { what: "bytes in a namespace", limit: LONGEST_NAMESPACE });
+                    }
+                }
+                self.scope.push(prefix, uri);
             }
         }
-        Ok(())
+        if self.mode == Mode::Lenient { Ok(()) } else { self.check_names(tag, name) }
     }
 
     /// Reports text, up to a line end or a reference that the next piece may change.
@@ -215,8 +334,8 @@ impl Inner {
         sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.nesting.depth() == 0 {
-            let stray = text.iter().position(|byte| !is_space(*byte));
-            return stray.map_or(Ok(()), |at| Err(Fault::Trailing.at(offset + at as u64).into()));
+            let stray = text.iter().position(|byte| self.mode == Mode::Element || !is_space(*byte));
+            return stray.map_or(Ok(()), |at| Err(self.outside().at(offset + at as u64).into()));
         }
         let after = offset + text.len() as u64;
         while !text.is_empty() {
@@ -252,6 +371,7 @@ impl Inner {
     /// Completes the text, which ends at markup: what was held is complete, or never will be.
     fn end_text<E: From<ReadError>>(&mut self, sink: &mut impl FnMut(Node<'_>) -> Result<(), E>) -> Result<(), E> {
         self.in_cdata = false;
+        self.brackets = 0;
         match self.held.first() {
             None => Ok(()),
             Some(b'\r') => self.end_line(sink),
@@ -272,42 +392,4 @@ impl Inner {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the text of the element, and the outcome.
-    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Result<(), ReadError>) {
-        let mut text = Vec::new();
-        let mut fragment = Fragment::new(Limits::default(), &[]);
-        let read = pieces.into_iter().try_for_each(|piece| {
-            fragment.push(piece, &mut |node| {
-                if let Node::Text(more) = node {
-                    text.extend_from_slice(more);
-                }
-                Ok::<(), ReadError>(())
-            })
-        });
-        (text, read.and_then(|()| fragment.finish()))
-    }
-
-    #[test]
-    fn what_is_wrong_and_where_does_not_depend_on_cuts() {
-        let entity = Fault::Entity { name: "nbsp".to_owned() };
-        for (xml, expected) in [
-            ("<a>one &amp; t<![CDATA[&w\r\n]]>o</a>\n ", Ok(())),
-            ("<a>one, two &nbsp; three</a>", Err(entity.at(12))),
-            ("<a>one, two &lt three</a>", Err(Fault::Reference { text: "&lt three".to_owned() }.at(12))),
-            ("<a/>\n \n then", Err(Fault::Trailing.at(8))),
-            ("<a/>\n <b/>", Err(Fault::Trailing.at(6))),
-            ("<a/> <![CDATA[  ]]>", Err(Fault::Trailing.at(14))),
-            ("<a>", Err(Fault::Truncated { open: "a".to_owned() }.at(3))),
-        ] {
-            let whole = read([xml.as_bytes()]);
-            assert_eq!(whole.1, expected, "{xml}");
-            for size in 1..xml.len() {
-                assert_eq!(read(xml.as_bytes().chunks(size)), whole, "{xml} in pieces of {size}");
-            }
-        }
-        assert_eq!(read([&b"<a>one &amp; t<![CDATA[&w\r\n]]>o</a>"[..]]).0, b"one & t&w\no");
-    }
-}
+mod tests;
