@@ -120,7 +120,7 @@ struct PrintedServer {
     folder: PathBuf,
     ignore: Option<Vec<String>>,
     show_dotfiles: Option<bool>,
-    max_vanished: Option<u64>,
+    max_deleted: Option<u64>,
     read_ahead: Option<bool>,
     #[serde(default)]
     set: Vec<Value>,
@@ -142,7 +142,7 @@ impl TryFrom<PrintedServer> for Served {
         let site = SiteSettings {
             ignore: printed.ignore.unwrap_or(usual.ignore),
             show_dotfiles: printed.show_dotfiles.unwrap_or(usual.show_dotfiles),
-            max_vanished: printed.max_vanished.unwrap_or(usual.max_vanished),
+            max_deleted: printed.max_deleted.unwrap_or(usual.max_deleted),
             read_ahead: printed.read_ahead.unwrap_or(usual.read_ahead),
             // httpd decides on links, with every request.
             follow_links: Links::Anywhere,
@@ -210,7 +210,7 @@ name = "www.example.org"
 folder = "/var/lib/apache2/oai/www.example.org_80"
 ignore = ["*~"]
 show_dotfiles = true
-max_vanished = 10
+max_deleted = 10
 read_ahead = false
 a_later_invention = "1"
 [[server.set]]
@@ -243,8 +243,8 @@ and so does yet another
         let [first, second] = servers.as_slice() else { panic!("{servers:?}") };
         assert_eq!((first.name.as_str(), first.site.read_ahead), ("www.example.org", false));
         assert_eq!(first.sets.iter().map(|rule| rule.spec.as_str()).collect::<Vec<_>>(), ["physics"]);
-        let SiteSettings { ignore, show_dotfiles, max_vanished, follow_links, .. } = &first.site;
-        assert_eq!((ignore.as_slice(), *show_dotfiles, *max_vanished), (&["*~".to_owned()][..], true, 10));
+        let SiteSettings { ignore, show_dotfiles, max_deleted, follow_links, .. } = &first.site;
+        assert_eq!((ignore.as_slice(), *show_dotfiles, *max_deleted), (&["*~".to_owned()][..], true, 10));
         assert_eq!(*follow_links, Links::Anywhere);
         let roots = first.roots.iter().map(|root| (root.prefix.as_str(), root.path.to_str()));
         assert_eq!(roots.collect::<Vec<_>>(), [("", Some("/srv/www")), ("icons", Some("/usr/share/icons"))]);

@@ -41,7 +41,7 @@ impl Opened {
     pub(crate) fn reconciler(&self) -> Result<Option<Reconciler>, CliError> {
         match self.catalogue.writer_for(CatalogueKind::Site) {
             Ok(writer) => {
-                let reconciler = Reconciler::new(self.site.clone(), writer, self.config.site.max_vanished);
+                let reconciler = Reconciler::new(self.site.clone(), writer, self.config.site.max_deleted);
                 Ok(Some(reconciler.with_sets(self.config.repository.sets.clone())))
             }
             Err(CatalogueError::Locked { .. }) => Ok(None),
@@ -93,7 +93,7 @@ pub(crate) fn open_areas(config: &Config) -> Result<Areas, CliError> {
 
 /// Returns the error for an index that was aborted, with a hint if there is one.
 pub(crate) fn not_indexed(error: IngestError) -> CliError {
-    let believable = matches!(error, IngestError::Emptied { .. } | IngestError::Vanished { .. });
+    let believable = matches!(error, IngestError::Emptied { .. } | IngestError::TooManyDeletions { .. });
     let failed = CliError::failed("the catalogue was not changed").because(error);
     if believable {
         failed.hint("if these deletions are intended, run `modoai index` with --accept-deletions")

@@ -178,7 +178,7 @@ fn no_color_and_color_hold_for_help_reports_and_messages() {
     assert!(coloured("modoai --color always spider --help"));
     assert!(!coloured("modoai spider --help"), "no terminal");
     assert!(!coloured("modoai --color never spider --help"));
-    let warning = "site --data state --option max_vanished=nonsense 2>&1";
+    let warning = "site --data state --option max_deleted=nonsense 2>&1";
     assert!(!coloured(&format!("modoai index {warning}")));
 }
 

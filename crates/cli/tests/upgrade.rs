@@ -107,7 +107,7 @@ fn archive_is_continued() {
     assert!(imported.contains("\"back\":1"), "{imported}");
     // One that is missing from the source of the previous version is deleted.
     desk.write("in.jsonl", back);
-    let imported = ["--quiet", "import", "in.jsonl", "--into", "archive", "--most-gone", "100%", "--json"];
+    let imported = ["--quiet", "import", "in.jsonl", "--into", "archive", "--accept-deletions", "--json"];
     let imported = desk.run(&imported).printed();
     assert!(imported.contains("\"gone\":3") && imported.contains("\"unchanged\":1"), "{imported}");
 }

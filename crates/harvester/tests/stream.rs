@@ -12,6 +12,7 @@ use modoai_harvester::record::Novelty;
 use modoai_harvester::sink::Part;
 use modoai_harvester::state::StateError;
 use modoai_harvester::stream::{Record, Records, StreamError};
+use modoai_protocol::MaxDeleted;
 use modoai_testkit::endpoint::{Body, Delivery, Endpoint, Holdings, Script, dublin_core};
 use modoai_testkit::waiting::PATIENCE;
 use tokio::runtime::{Builder, Runtime};
@@ -223,6 +224,25 @@ fn what_vanished_is_passed_on_as_deleted() {
         assert!(told.iter().all(|record| record.header().deleted && record.content.parts().is_empty()));
         assert_eq!(names(&told).into_iter().collect::<BTreeSet<_>>(), vanished);
         assert!(records.summary().is_some_and(|summary| summary.complete && summary.deleted == 2));
+    });
+}
+
+#[test]
+fn mass_deletion_is_withheld_until_it_is_accepted() {
+    let endpoint = Endpoint::start(Script::default());
+    let folder = tempfile::tempdir().expect("a folder");
+    run(&runtime(), async {
+        let (_, error) = drain(&mut stream(options(&endpoint), Some(folder.path()))).await;
+        assert!(error.is_none(), "{error:?}");
+        let mut gone = 0;
+        endpoint.change(|holdings| gone = holdings.records.drain(5..).filter(|record| !record.deleted).count());
+        for (max_deleted, deleted) in [(options(&endpoint).max_deleted, 0), (MaxDeleted::ALL, gone)] {
+            let options = Options { verify: true, max_deleted, ..options(&endpoint) };
+            let mut records = stream(options, Some(folder.path()));
+            let (told, _) = drain(&mut records).await;
+            assert_eq!(told.len(), deleted);
+            assert!(records.summary().is_some_and(|summary| summary.complete == (deleted > 0)));
+        }
     });
 }
 

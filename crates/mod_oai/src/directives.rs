@@ -46,6 +46,11 @@ const fn observed(
     Directive { name, place: Place::Owners, help: c"(observed by mod_oai)", does: Does::Observe(owner, observe) }
 }
 
+/// Returns a former name of a directive, which is refused with a reference to the present one.
+const fn former(name: &'static CStr, refuse: fn(&mut Setting<'_, Oai>, Arguments<'_>) -> Taken) -> Directive<Oai> {
+    Directive { name, place: Place::Server, help: c"(former name)", does: Does::Set(refuse) }
+}
+
 /// The table.
 #[rustfmt::skip]
 pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
@@ -81,7 +86,8 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAITraffic", c"On to add URLs seen in successful requests (Off)", traffic),
     own(c"OAIRescan", c"rescan interval, such as 15m (15m)", text),
     own(c"OAIReadAhead", c"On to compute digests before they are requested (On)", flag),
-    own(c"OAIMaxVanished", c"maximum percentage of files that one rescan may delete (50)", number),
+    own(c"OAIMaxDeleted", c"maximum percentage of files that one rescan may delete (50)", number),
+    former(c"OAIMaxVanished", |_, _| Err("is named OAIMaxDeleted now".to_owned())),
     local(c"OAIListDelay", c"minimum time between two lists of one harvester, such as 3s (0)", text),
     local(c"OAIRecordsPerHour", c"maximum number of records per hour for one harvester (0: no limit)", number),
     local(c"OAIBytesPerHour", c"maximum number of bytes per hour for one harvester, such as 4G (0: no limit)", text),
@@ -130,7 +136,7 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIShowDotfiles", &["show_dotfiles"]),
     ("OAIRescan", &["rescan"]),
     ("OAIReadAhead", &["read_ahead"]),
-    ("OAIMaxVanished", &["max_vanished"]),
+    ("OAIMaxDeleted", &["max_deleted"]),
     ("OAIListDelay", &["list_delay"]),
     ("OAIRecordsPerHour", &["records_per_hour"]),
     ("OAIBytesPerHour", &["bytes_per_hour"]),

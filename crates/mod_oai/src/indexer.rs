@@ -97,7 +97,7 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
         site.point(name, path);
     });
     let describer = Arc::new(HttpdDescriber::new(stranger()?));
-    let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
+    let reconciler = Reconciler::new(site.clone(), writer, house.site.max_deleted).described_by(describer);
     let reconciler = reconciler.with_sets(house.sets().clone());
     let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
     let keeper = keeper.map_err(|error| error.to_string())?;

@@ -65,7 +65,7 @@ pub(crate) fn written(main: Server<'_>) -> String {
         let _ = writeln!(text, "folder = {}", quoted(&folder.to_string_lossy()));
         let _ = writeln!(text, "ignore = {}", Value::Array(site.ignore.into_iter().map(Value::String).collect()));
         let _ = writeln!(text, "show_dotfiles = {}", site.show_dotfiles);
-        let _ = writeln!(text, "max_vanished = {}", site.max_vanished);
+        let _ = writeln!(text, "max_deleted = {}", site.max_deleted);
         let _ = writeln!(text, "read_ahead = {}", site.read_ahead);
         for set in &server.config::<Oai>().sets {
             let _ = write!(text, "[[server.set]]\n{set}");

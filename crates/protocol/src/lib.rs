@@ -28,6 +28,7 @@
 //! ```
 
 pub mod datestamp;
+pub mod deletions;
 pub mod error;
 pub mod names;
 pub mod query;
@@ -39,6 +40,7 @@ pub mod verb;
 pub mod xml;
 
 pub use datestamp::{Bound, Datestamp, Range};
+pub use deletions::MaxDeleted;
 pub use error::{ErrorCode, ProtocolError};
 pub use names::{MetadataPrefix, SetSpec};
 pub use request::{Listing, Parsed, Request, Selection};

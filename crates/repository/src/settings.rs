@@ -72,6 +72,9 @@ impl<T> Target for (&'static [Setting<T>], &mut T) {
     }
 }
 
+/// Former names of settings, and their present names.
+const FORMER: &[(&str, &str)] = &[("max_vanished", "max_deleted")];
+
 /// Applies the text of a configuration file.
 pub fn load(text: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| SettingsError::Syntax(error.to_string()))?;
@@ -99,7 +102,8 @@ pub fn load_variables(
     lookup: impl Fn(&str) -> Option<String>,
     target: &mut dyn Target,
 ) -> Result<(), (String, SettingsError)> {
-    for key in target.keys() {
+    let former = FORMER.iter().filter(|(_, present)| target.keys().contains(present)).map(|(former, _)| *former);
+    for key in former.collect::<Vec<_>>().into_iter().chain(target.keys()) {
         let name = variable(key);
         if let Some(text) = lookup(&name).filter(|text| !text.is_empty()) {
             put(key, &plain_value(&text), target).map_err(|error| (name, error))?;
@@ -123,6 +127,11 @@ fn plain_value(text: &str) -> Value {
 fn put(key: &str, value: &Value, target: &mut dyn Target) -> Result<(), SettingsError> {
     if let Some(result) = target.put(key, value) {
         return result.map_err(|problem| SettingsError::Value { key: key.to_owned(), problem });
+    }
+    if let Some((_, present)) =
+        FORMER.iter().find(|(former, present)| *former == key && target.keys().contains(present))
+    {
+        return Err(SettingsError::Value { key: key.to_owned(), problem: format!("is named '{present}' now") });
     }
     Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest(key, target, 0.4) })
 }

@@ -29,12 +29,10 @@ impl Import<'_> {
         // The documents that this import added do not count as documents before it. A dry run has added nothing.
         let added = if self.options.dry_run { 0 } else { report.new + report.back };
         let before = there.saturating_sub(added);
-        // A single document can always be deleted; otherwise the smallest archives could not delete any.
-        let too_many = missing > 1 && missing as f64 > self.options.most_gone * before as f64;
         report.spared_because = match () {
             () if missing == 0 => return Ok(()),
             () if met.unidentified > 0 => Some(Spared::Unidentified),
-            () if too_many => Some(Spared::TooMany),
+            () if !self.options.max_deleted.allows(missing, before) => Some(Spared::TooMany),
             () => None,
         };
         if report.spared_because.is_some() {

@@ -29,6 +29,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use modoai_protocol::MaxDeleted;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, CatalogueKind, SetTitle, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -47,8 +48,8 @@ pub struct ImportOptions {
     pub reading: Options,
     /// True if the source contains only new and changed documents: missing ones are not deleted.
     pub only_update: bool,
-    /// The maximum share of a source's documents that one import may delete.
-    pub most_gone: f64,
+    /// The share of a source's documents that one import may delete.
+    pub max_deleted: MaxDeleted,
     /// True if the import only reports its effects, and changes nothing.
     pub dry_run: bool,
     /// A directory for large documents until they are stored.

@@ -21,7 +21,7 @@ use modoai_harvester::sink::{self, SINKS, SinkError, SinkKind, SinkOptions};
 use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
-use modoai_protocol::Bound;
+use modoai_protocol::{Bound, MaxDeleted};
 use modoai_repository::catalogue::Location;
 
 use crate::error::{CliError, Kind};
@@ -82,6 +82,9 @@ pub(crate) struct HarvestCommand {
     /// delete those that no longer exist.
     #[arg(long)]
     verify: bool,
+    /// Delete all records that no longer exist, even if they are more than half of the harvest.
+    #[arg(long, requires = "verify")]
+    accept_deletions: bool,
     /// Harvest every base URL listed in this file, one per line, each into its own directory below DIR.
     #[arg(long, value_name = "FILE", conflicts_with = "base_url")]
     all: Option<PathBuf>,
@@ -210,6 +213,7 @@ impl HarvestCommand {
         {
             return Err(CliError::new(Kind::Usage, "--from is later than --until"));
         }
+        let usual = Options::new(url);
         Ok(Options {
             format: self.format.clone(),
             sets: self.sets.clone(),
@@ -221,6 +225,7 @@ impl HarvestCommand {
             proposes: self.all.is_none(),
             headers_only: self.list_only,
             verify: self.verify,
+            max_deleted: if self.accept_deletions { MaxDeleted::ALL } else { usual.max_deleted },
             patience: Patience {
                 attempts: self.attempts,
                 first: self.patience,
@@ -236,7 +241,7 @@ impl HarvestCommand {
                 catalogue: self.catalogue.clone(),
                 allow_dotfiles: self.allow_dotfiles,
             },
-            ..Options::new(url)
+            ..usual
         })
     }
 }

@@ -13,6 +13,7 @@ use modoai_archive::import::{Import, ImportError, ImportOptions, Progress, Repor
 use modoai_archive::source::{self, Kind, OpenError, Options};
 use modoai_archive::terms::{Archive, TermsError};
 use modoai_archive::watch::Watch;
+use modoai_protocol::MaxDeleted;
 use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, Location};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -57,8 +58,14 @@ pub(crate) struct ImportCommand {
     #[arg(long)]
     update: bool,
     /// Delete nothing if more than this percentage of the documents of the source is missing from the input.
-    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
-    most_gone: f64,
+    #[arg(long, value_name = "PERCENT", default_value_t = MaxDeleted::PERCENT, value_parser = percent)]
+    max_deleted: u64,
+    /// Accept all missing documents as deleted, regardless of their number.
+    #[arg(long)]
+    accept_deletions: bool,
+    /// Former name of --max-deleted and --accept-deletions.
+    #[arg(long, value_name = "SHARE", hide = true, value_parser = renamed)]
+    most_gone: Option<String>,
     /// Keep running, and import again whenever the input changes.
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
@@ -84,18 +91,17 @@ fn kind(name: &str) -> Result<Kind, String> {
     })
 }
 
-/// A share: `10%`, or `0.1`.
-fn share(text: &str) -> Result<f64, String> {
-    let share = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.parse(),
-    };
-    let legal = |share: &f64| (0.0..=1.0).contains(share);
-    share
-        .ok()
-        .filter(legal)
-        .ok_or_else(|| "expected a percentage such as 10% or a fraction such as 0.1, at most 100%".to_owned())
+fn percent(text: &str) -> Result<u64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse::<u64>().ok().filter(|percent| *percent <= 100);
+    percent.ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
 }
+
+fn renamed(share: &str) -> Result<String, String> {
+    Err(format!("use --max-deleted {share}, or --accept-deletions to accept all of them"))
+}
+
+/// A single document can always be deleted; otherwise the smallest archives could not delete any.
+const FEW: u64 = 1;
 
 /// The output with --json.
 #[derive(Serialize)]
@@ -175,6 +181,10 @@ impl ImportCommand {
         Ok((Archive::compile(terms).map_err(wrong)?, source))
     }
 
+    fn max_deleted(&self) -> MaxDeleted {
+        if self.accept_deletions { MaxDeleted::ALL } else { MaxDeleted::new(self.max_deleted, FEW) }
+    }
+
     fn once(&self, work: &Work, quiet: bool) -> Result<(), CliError> {
         let start = Instant::now();
         let progress = Arc::new(Progress::default());
@@ -185,7 +195,7 @@ impl ImportCommand {
                 source: self.source.clone(),
                 reading: work.options.clone(),
                 only_update: self.update,
-                most_gone: self.most_gone,
+                max_deleted: self.max_deleted(),
                 dry_run: self.dry_run,
                 spool: work.spool.clone(),
             },
@@ -273,7 +283,7 @@ fn verdict(report: &Report) -> Result<(), CliError> {
     match report.spared_because {
         Some(Spared::TooMany) => {
             let what = format!("{missing} missing from the input; too many to delete");
-            let hint = "if the deletions are intended, use --most-gone 100%";
+            let hint = "if the deletions are intended, use --accept-deletions";
             Err(CliError::new(error::Kind::Incomplete, what).hint(hint))
         }
         Some(Spared::Unidentified) => {

@@ -98,7 +98,7 @@ fn index_folder(site: &SiteArgs, accept_deletions: bool, as_json: bool) -> Resul
             output::print("another modoai process keeps this catalogue current; nothing to do\n")
         };
     };
-    let mut reconciler = if accept_deletions { reconciler.believing_all() } else { reconciler };
+    let mut reconciler = if accept_deletions { reconciler.accepting_deletions() } else { reconciler };
     let counting = Counting::start("looking", reconciler.seen());
     let tally = reconciler.everything(&|_, _| {});
     drop(counting);

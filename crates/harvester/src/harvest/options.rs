@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use modoai_fetch::{HeaderName, HeaderValue, Patience, Url};
+use modoai_protocol::MaxDeleted;
 
 use super::{Trouble, host};
 use crate::limits::Limits;
@@ -33,6 +34,8 @@ pub struct Options {
     pub headers_only: bool,
     /// Compare identifiers afterwards, and pass on records that are no longer listed as deletions.
     pub verify: bool,
+    /// The share of the records that this comparison may delete.
+    pub max_deleted: MaxDeleted,
     /// The limits of retries: their number and delays.
     pub patience: Patience,
     /// True if the repository may have had another URL when the folder was created.
@@ -64,6 +67,7 @@ impl Options {
             proposes: true,
             headers_only: false,
             verify: false,
+            max_deleted: MaxDeleted::new(MaxDeleted::PERCENT, FEW),
             patience: Patience::default(),
             moved: false,
             overlap: None,
@@ -74,6 +78,9 @@ impl Options {
         }
     }
 }
+
+/// Up to this number, deletions are accepted regardless of their share.
+const FEW: u64 = 10;
 
 /// The reason why a harvest failed as a whole.
 #[derive(Debug, thiserror::Error)]

@@ -51,6 +51,7 @@ pub(super) fn perform(
         Op::SeenSince(pass) => number(state.seen_since(pass)?),
         Op::LastSeen { window, limit } => Report::Names(state.last_seen_in(window, limit)?),
         Op::Unlisted { pass, limit } => Report::Names(state.unlisted(pass, limit)?),
+        Op::UnlistedCount(pass) => number(state.unlisted_count(pass)?),
         Op::MissingCount => number(state.missing_count()?),
         Op::Missing { after } => Report::Missing(state.missing(&after, MAX_MISSING)?),
         Op::Found(identifier) => state.found(&identifier).map(done)?,

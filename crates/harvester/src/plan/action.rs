@@ -119,6 +119,8 @@ pub(crate) enum Op {
     LastSeen { window: i64, limit: usize },
     /// Items that exist and were not seen since that pass (`Names`).
     Unlisted { pass: i64, limit: usize },
+    /// The number of items that exist and were not seen since that pass (`Number`).
+    UnlistedCount(i64),
     /// The number of missing records (`Number`).
     MissingCount,
     /// Missing records after that one, in order (`Missing`).

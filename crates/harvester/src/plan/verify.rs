@@ -35,7 +35,16 @@ impl Facts {
             whole = self.are_deleted(&unlisted)?;
         }
         if whole && is_everything {
-            self.store(Op::Delete { pass: first })?;
+            let (missing, items) = (self.number(Op::UnlistedCount(first))?, self.number(Op::ItemCount)?);
+            if self.options.max_deleted.allows(missing.cast_unsigned(), items.cast_unsigned()) {
+                self.store(Op::Delete { pass: first })?;
+            } else {
+                let reason = format!(
+                    "{missing} of {items} records no longer exist; too many to delete \
+                     (to delete them, use --accept-deletions)"
+                );
+                self.gaps.push(Gap { what: "list".to_owned(), reason, ..Gap::default() });
+            }
         }
         if !whole {
             let reason = "failed to list all identifiers; deletions are unknown".to_owned();

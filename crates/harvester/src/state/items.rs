@@ -115,6 +115,14 @@ impl State {
         })
     }
 
+    /// Returns the number of items that are not deleted and were not seen since a pass.
+    pub fn unlisted_count(&self, pass: i64) -> Result<u64> {
+        self.sql(|sql| {
+            let select = "SELECT count(*) FROM item WHERE gone = 0 AND seen < ?";
+            sql.query_row(select, [pass], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+        })
+    }
+
     /// Returns identifiers of items that are not deleted and were last seen in that window; at most `limit`.
     pub fn last_seen_in(&self, window: i64, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
@@ -177,6 +185,7 @@ mod tests {
         assert_eq!(listed("oai:x:1", false, Some(7)), None, "known as it was before");
         assert_eq!(listed("oai:x:2", false, Some(6)), None, "unknown");
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
+        assert_eq!(state.unlisted_count(4).expect("a count"), 1);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
         assert_eq!(state.last_seen_in(3, 10).expect("a list"), ["oai:x:1"]);
         assert!(state.last_seen_in(2, 10).expect("a list").is_empty());

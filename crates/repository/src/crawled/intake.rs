@@ -10,7 +10,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use modoai_protocol::SetSpec;
+use modoai_protocol::{MaxDeleted, SetSpec};
 use percent_encoding::percent_decode_str;
 
 use super::{Sent, Shelf};
@@ -32,7 +32,9 @@ pub struct Intake {
     shelf: Arc<Shelf>,
     catalogue: Arc<dyn Catalogue>,
     writer: Box<dyn Writer>,
-    max_vanished: u64,
+    max_deleted: MaxDeleted,
+    /// True if the next complete crawl may delete everything that it did not find.
+    accepts_deletions: bool,
     rules: SetRules,
     changes: Vec<Change>,
     written: Instant,
@@ -75,14 +77,15 @@ pub enum IntakeError {
 }
 
 impl Intake {
-    /// Returns an intake for this catalogue and this store. A crawl in which more than `max_vanished` percent of the
+    /// Returns an intake for this catalogue and this store. A crawl in which more than `max_deleted` percent of the
     /// resources are missing deletes nothing.
-    pub fn new(catalogue: Arc<dyn Catalogue>, shelf: Arc<Shelf>, max_vanished: u64) -> Result<Self, CatalogueError> {
+    pub fn new(catalogue: Arc<dyn Catalogue>, shelf: Arc<Shelf>, max_deleted: u64) -> Result<Self, CatalogueError> {
         Ok(Self {
             writer: catalogue.writer_for(CatalogueKind::Crawl)?,
             shelf,
             catalogue,
-            max_vanished,
+            max_deleted: MaxDeleted::new(max_deleted, FEW),
+            accepts_deletions: false,
             rules: SetRules::default(),
             changes: Vec::new(),
             written: Instant::now(),
@@ -91,6 +94,11 @@ impl Intake {
             taken: Taken::default(),
             failure: None,
         })
+    }
+
+    /// Accepts all resources that the next complete crawl does not find as deleted.
+    pub fn accepting_deletions(self, accepts_deletions: bool) -> Self {
+        Self { accepts_deletions, ..self }
     }
 
     /// Adds resources to the sets of these rules, in addition to those by media type.
@@ -153,14 +161,15 @@ impl Intake {
         if is_cut {
             self.doubt("the crawl stopped at a limit".to_owned());
         }
-        let vanished = self.vanished()?;
+        let missing = self.missing()?;
         let live = self.writer.live()?;
-        let count = vanished.len() as u64;
-        if count > FEW && count.saturating_mul(100) > live.saturating_mul(self.max_vanished) {
-            let share = self.max_vanished;
-            self.doubt(format!("{count} of {live} resources are missing, more than {share} percent"));
+        let count = missing.len() as u64;
+        let accepts_all = !is_cut && std::mem::take(&mut self.accepts_deletions);
+        if accepts_all || self.max_deleted.allows(count, live) {
+            self.delete(&missing)?;
         } else {
-            self.delete(&vanished)?;
+            let share = self.max_deleted.percent();
+            self.doubt(format!("{count} of {live} resources are missing, more than {share} percent (max_deleted)"));
         }
         self.regroup()?;
         self.taken.resources = self.writer.live()?;
@@ -172,17 +181,17 @@ impl Intake {
     }
 
     /// Returns the names that are in the catalogue and no longer on the site.
-    fn vanished(&mut self) -> Result<Vec<String>, IntakeError> {
+    fn missing(&mut self) -> Result<Vec<String>, IntakeError> {
         let sees_all = self.taken.reprieve.is_none();
-        let (mut vanished, mut after) = (Vec::new(), String::new());
+        let (mut missing, mut after) = (Vec::new(), String::new());
         loop {
             let known = self.writer.known("", &after, 1_000)?;
-            let Some(last) = known.last() else { return Ok(vanished) };
+            let Some(last) = known.last() else { return Ok(missing) };
             after.clone_from(&last.name);
             for known in known {
                 let is_lost = sees_all && !self.seen.contains(&hash(&known.name));
                 if is_lost || self.gone.contains(&known.name) {
-                    vanished.push(known.name);
+                    missing.push(known.name);
                 }
             }
         }
@@ -210,9 +219,9 @@ impl Intake {
         self.rules.of(&Arc::new(kind::set_of(media_type)), || path_of(url))
     }
 
-    fn delete(&mut self, vanished: &[String]) -> Result<(), IntakeError> {
-        self.taken.deleted = vanished.len() as u64;
-        for part in vanished.chunks(BATCH) {
+    fn delete(&mut self, missing: &[String]) -> Result<(), IntakeError> {
+        self.taken.deleted = missing.len() as u64;
+        for part in missing.chunks(BATCH) {
             let changes: Vec<_> = part.iter().map(|name| Change::Delete { name: name.clone() }).collect();
             self.writer.apply(&changes)?;
             for url in part {

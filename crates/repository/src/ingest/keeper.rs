@@ -256,7 +256,7 @@ impl Keeping {
             }
             Err(error) => {
                 // Existing files can be read, whatever is missing.
-                if matches!(error, IngestError::Vanished { .. }) {
+                if matches!(error, IngestError::TooManyDeletions { .. }) {
                     self.believe();
                 }
                 let pause = self.rescan.min(UNWATCHED);

@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use modoai_protocol::MaxDeleted;
+
 use super::hard_links::Changed;
 use super::reconcile::{IngestError, Part, Reconciler, Tally};
 use crate::catalogue::{Change, Known};
@@ -18,9 +20,6 @@ const KNOWN_ROWS: usize = 2_000;
 
 /// The number of changes per transaction: enough that a first index is bound by neither commits nor memory.
 const BATCH: usize = 20_000;
-
-/// Fewer deletions than this are accepted regardless of their share.
-const FEW: u64 = 1_000;
 
 /// The maximum number of changed files that are listed. A caller that needs more scans everything.
 const MOST_NAMED: usize = 10_000;
@@ -166,11 +165,9 @@ impl<'a> Merge<'a> {
             return Ok(());
         }
         self.gone.push(known.name);
-        let Some(share) = self.reconciler.max_vanished else { return Ok(()) };
-        let gone = self.gone.len() as u64;
-        let too_many = gone > FEW && gone.saturating_mul(100) > self.live.saturating_mul(share);
-        if *self.part == Part::Everything && too_many {
-            return Err(IngestError::Vanished { share, live: self.live });
+        let max_deleted = self.reconciler.max_deleted;
+        if *self.part == Part::Everything && !max_deleted.allows(self.gone.len() as u64, self.live) {
+            return Err(IngestError::TooManyDeletions { share: max_deleted.percent(), live: self.live });
         }
         Ok(())
     }
@@ -193,7 +190,7 @@ impl<'a> Merge<'a> {
     /// Ends a part: its remaining known names are missing from the site.
     pub(super) fn end(&mut self) -> Result<(), IngestError> {
         let emptied = *self.part == Part::Everything && self.tally.files == 0 && self.live > 0;
-        if emptied && self.reconciler.max_vanished.is_some() {
+        if emptied && self.reconciler.max_deleted != MaxDeleted::ALL {
             return Err(IngestError::Emptied { live: self.live });
         }
         while let Some(known) = self.next_known()? {

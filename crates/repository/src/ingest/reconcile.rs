@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use modoai_protocol::SetSpec;
+use modoai_protocol::{MaxDeleted, SetSpec};
 
 use super::hard_links::{Changed, HardLinks};
 use super::large::LARGE;
@@ -94,7 +94,7 @@ pub enum IngestError {
         "more than {share} % of the {live} resources in the catalogue are missing; check that all disks are \
         mounted"
     )]
-    Vanished {
+    TooManyDeletions {
         /// The accepted share, in percent.
         share: u64,
         /// The number of known resources.
@@ -107,6 +107,9 @@ pub enum IngestError {
     #[error("stopped before the comparison was complete")]
     Stopped,
 }
+
+/// Up to this number, deletions are accepted regardless of their share: somebody may have cleaned up.
+const FEW: u64 = 1_000;
 
 /// A media type and its set.
 type Kind = (Arc<str>, Arc<SetSpec>);
@@ -126,16 +129,15 @@ pub struct Reconciler {
     /// True if files whose media type does not follow from their names are described again although they are unchanged:
     /// the settings may have changed.
     pub(super) asks_content: bool,
-    /// The share of resources that may be missing, in percent; `None` for no limit.
-    pub(super) max_vanished: Option<u64>,
+    pub(super) max_deleted: MaxDeleted,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) seen: Arc<AtomicU64>,
 }
 
 impl Reconciler {
-    /// Returns a reconciler for this site and this catalogue. If more than `max_vanished` percent are missing, nothing
+    /// Returns a reconciler for this site and this catalogue. If more than `max_deleted` percent are missing, nothing
     /// is deleted.
-    pub fn new(site: Arc<Site>, writer: Box<dyn Writer>, max_vanished: u64) -> Self {
+    pub fn new(site: Arc<Site>, writer: Box<dyn Writer>, max_deleted: u64) -> Self {
         Self {
             describer: site.clone(),
             site,
@@ -146,15 +148,15 @@ impl Reconciler {
             unmounted: BTreeSet::new(),
             hard_links: HardLinks::default(),
             asks_content: true,
-            max_vanished: Some(max_vanished),
+            max_deleted: MaxDeleted::new(max_deleted, FEW),
             stop: Arc::default(),
             seen: Arc::default(),
         }
     }
 
     /// Accepts all missing files as deleted.
-    pub fn believing_all(self) -> Self {
-        Self { max_vanished: None, ..self }
+    pub fn accepting_deletions(self) -> Self {
+        Self { max_deleted: MaxDeleted::ALL, ..self }
     }
 
     /// Uses this describer instead of the site.
@@ -194,8 +196,8 @@ impl Reconciler {
         site.ready()?;
         let everything = parts.contains(&Part::Everything);
         let before = self.mounts()?;
-        let believes_all = self.max_vanished.is_none();
-        let unmounted_of = |mounts| if believes_all { Vec::new() } else { unmounted(&site, mounts) };
+        let accepts_all = self.max_deleted == MaxDeleted::ALL;
+        let unmounted_of = |mounts| if accepts_all { Vec::new() } else { unmounted(&site, mounts) };
         let guarded = unmounted_of(&before);
         if everything {
             let before = std::mem::replace(&mut self.unmounted, guarded.iter().cloned().collect());

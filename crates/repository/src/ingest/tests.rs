@@ -293,7 +293,7 @@ fn a_missing_or_empty_root_is_not_a_thousand_deletions() {
     fs::create_dir(&root).expect("an empty mount point");
     assert!(matches!(reconciler.everything(&|_, _| {}), Err(IngestError::Emptied { live: 1 })));
     assert_eq!(bench.live(), ["a"]);
-    reconciler.believing_all().everything(&|_, _| {}).expect("believed when told to");
+    reconciler.accepting_deletions().everything(&|_, _| {}).expect("believed when told to");
     assert!(bench.live().is_empty());
 }
 
@@ -307,7 +307,7 @@ fn most_of_a_site_gone_at_once_is_not_believed() {
     bench.index();
     fs::remove_dir_all(bench.root().join("disk")).expect("removed");
     let refused = bench.reconciler().everything(&|_, _| {});
-    assert!(matches!(refused, Err(IngestError::Vanished { share: 50, live: 2_101 })), "{refused:?}");
+    assert!(matches!(refused, Err(IngestError::TooManyDeletions { share: 50, live: 2_101 })), "{refused:?}");
     assert_eq!(bench.live().len(), 2_101);
     // The same deletion is accepted if it is observed as an event.
     bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
@@ -350,7 +350,7 @@ fn an_unmounted_disk_is_no_deletion_although_it_was_mounted_before_the_start() {
     bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
     bench.index();
     assert_eq!(bench.live().len(), 3);
-    bench.reconciler().believing_all().everything(&|_, _| {}).expect("believed when told to");
+    bench.reconciler().accepting_deletions().everything(&|_, _| {}).expect("believed when told to");
     assert_eq!(bench.live(), ["disk/new"]);
     assert!(bench.writer().mounts().expect("mounts").is_empty(), "an ordinary folder from now on");
 }

@@ -43,8 +43,8 @@ pub struct SiteSettings {
     pub rescan: Duration,
     /// True if files are hashed in advance.
     pub read_ahead: bool,
-    /// The maximum share of items, in percent, that a rescan may delete.
-    pub max_vanished: u64,
+    /// The maximum share of items, in percent, that a rescan or a crawl may delete.
+    pub max_deleted: u64,
 }
 
 impl Default for SiteSettings {
@@ -60,7 +60,7 @@ impl Default for SiteSettings {
             document_headers: Vec::new(),
             rescan: Duration::ZERO,
             read_ahead: false,
-            max_vanished: 0,
+            max_deleted: 0,
         };
         apply_defaults(SITE_SETTINGS, &mut settings);
         settings
@@ -196,12 +196,12 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
         set: |s, v| value::flag(v).map(|flag| s.read_ahead = flag),
     },
     Setting {
-        key: "max_vanished",
+        key: "max_deleted",
         default: "50",
         doc: "If a rescan would delete more than this percentage of the items (and more than 1000), modoai assumes an accident, such as an unmounted disk: nothing is deleted, and the log reports it.",
         set: |s, v| match value::number(v, 1)? {
             percent if percent <= 100 => {
-                s.max_vanished = percent;
+                s.max_deleted = percent;
                 Ok(())
             }
             _ => Err("needs a percentage from 1 to 100".to_owned()),

@@ -81,7 +81,7 @@ fn what_changed_is_new_or_gone_moves_and_nothing_else() {
         // Its own date does not matter any more: what counts is when harvesters could first see it.
         &[in_set("1", "One", "a:x"), in_set("2", "Two, revised", "a:y"), in_set("5", "Five", "b")],
     );
-    let imported = archive.import("records.jsonl").with(["--most-gone", "60%"]).done();
+    let imported = archive.import("records.jsonl").with(["--max-deleted", "60%"]).done();
     imported.expect(&[("new", 1), ("changed", 1), ("unchanged", 1), ("gone", 2)]);
 
     let server = archive.serve();
@@ -115,7 +115,7 @@ fn what_is_gone_comes_back() {
     let all = [record("1", "One"), record("2", "Two")];
     archive.fill(&all);
     archive.write_lines("records.jsonl", &all[..1]);
-    archive.import("records.jsonl").with(["--most-gone", "50%"]).done().expect(&[("unchanged", 1), ("gone", 1)]);
+    archive.import("records.jsonl").with(["--max-deleted", "50%"]).done().expect(&[("unchanged", 1), ("gone", 1)]);
     let tombstone = archive.told().remove("oai:example.org:2").expect("a tombstone");
     assert!(tombstone.deleted);
     // Nobody deletes twice.
@@ -221,7 +221,7 @@ fn each_source_misses_only_its_own() {
     let archive = Archive::configured(PLAIN);
     archive.write_lines("theses.jsonl", &[record("t1", "A thesis"), record("t2", "Another")]);
     archive.write_lines("maps.jsonl", &[record("m1", "A map"), record("m2", "Another")]);
-    let import = |name: &str| archive.import(&format!("{name}.jsonl")).with(["--source", name, "--most-gone", "50%"]);
+    let import = |name: &str| archive.import(&format!("{name}.jsonl")).with(["--source", name, "--max-deleted", "50%"]);
     import("theses").done().expect(&[("new", 2)]);
     import("maps").done().expect(&[("new", 2)]);
     archive.write_lines("maps.jsonl", &[record("m1", "A map")]);

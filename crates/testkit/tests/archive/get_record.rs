@@ -29,7 +29,7 @@ requires = ["doi"]
     ];
     archive.fill(&all);
     archive.write_lines("records.jsonl", &all[..2]);
-    archive.import("records.jsonl").with(["--most-gone", "50%"]).done();
+    archive.import("records.jsonl").with(["--max-deleted", "50%"]).done();
     archive
 }
 

@@ -385,7 +385,7 @@ fn several_files_are_one_input() {
     let more = archive.path("lines/2.jsonl");
     archive.import("lines/1.jsonl").with([more]).done().expect(&[("unchanged", 3)]);
     fs::remove_file(archive.path("lines/2.jsonl")).expect("it was there");
-    let rest = archive.import("lines").with(["--most-gone", "100%"]).done();
+    let rest = archive.import("lines").with(["--accept-deletions"]).done();
     rest.expect(&[("unchanged", 1), ("gone", 2)]);
 }
 

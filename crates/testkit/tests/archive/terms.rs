@@ -27,7 +27,7 @@ fn archive() -> Archive {
     let records = [record_with("1", "One", json!({ "doi": "10.5555/one" })), record("2", "Two"), record("3", "Three")];
     archive.fill(&records);
     archive.write_lines("records.jsonl", &records[..2]);
-    archive.import("records.jsonl").with(["--most-gone", "100%"]).done().expect(&[("gone", 1), ("unchanged", 2)]);
+    archive.import("records.jsonl").with(["--accept-deletions"]).done().expect(&[("gone", 1), ("unchanged", 2)]);
     archive
 }
 
@@ -62,7 +62,7 @@ fn a_format_that_is_taken_away_is_deleted_in_every_record_and_can_come_back() {
             (record("1", "One"), record("2", "Two"), record("3", "Three"), record("4", "Four"));
         archive.fill(&[one.clone(), two.clone(), three]);
         archive.write_lines("records.jsonl", &[one.clone(), two.clone()]);
-        archive.import("records.jsonl").with(["--most-gone", "100%"]).done();
+        archive.import("records.jsonl").with(["--accept-deletions"]).done();
         let before = told(&archive.serve(), "mine");
         let moment = here_and_now();
         archive.write("archive.toml", super::PLAIN);

@@ -33,7 +33,7 @@ fn what_changes_in_a_watched_folder_is_soon_served() {
     let archive = Archive::configured(PLAIN);
     archive.write_lines("lines/1.jsonl", &[record("1", "One"), record("2", "Two")]);
     archive.import("lines").done();
-    let _watching = Watching(archive.import("lines").with(["--watch", "--most-gone", "60%"]).start());
+    let _watching = Watching(archive.import("lines").with(["--watch", "--max-deleted", "60%"]).start());
 
     archive.write_lines("lines/2.jsonl", &[record("3", "Three")]);
     wait_until(&archive, "a new file", |told| told.contains_key("oai:example.org:3"));

@@ -91,9 +91,9 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     };
     let complete = catalogue.standing().map_err(failed)?.ready;
     let describer = Guess { site: site.clone(), known: complete.then(|| catalogue.clone()) };
-    let reconciler = Reconciler::new(site.clone(), writer, settings.max_vanished).described_by(Arc::new(describer));
+    let reconciler = Reconciler::new(site.clone(), writer, settings.max_deleted).described_by(Arc::new(describer));
     let reconciler = reconciler.with_sets(server.sets.clone());
-    let mut reconciler = if accept_deletions { reconciler.believing_all() } else { reconciler };
+    let mut reconciler = if accept_deletions { reconciler.accepting_deletions() } else { reconciler };
     let counting = Counting::start("looking", reconciler.seen());
     let tally = reconciler.beforehand(&|_, _| {});
     drop(counting);

@@ -63,8 +63,9 @@ impl Crawl {
         let catalogue = catalogue::open(&Location::in_directory(&folder), Access::Write);
         let catalogue = catalogue.map_err(|error| failed("the catalogue").because(error).hint(hint))?;
         let shelf = Arc::new(shelf);
-        let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_vanished);
-        let intake = intake.map(|intake| intake.with_sets(config.repository.sets.clone()));
+        let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_deleted);
+        let accepts = self.manner.accept_deletions;
+        let intake = intake.map(|intake| intake.with_sets(config.repository.sets.clone()).accepting_deletions(accepts));
         let intake = intake.map_err(|error| match error {
             CatalogueError::Locked { .. } => {
                 let what = format!("another modoai process is using the catalogue in {}", shown(&folder));

@@ -44,6 +44,9 @@ pub(crate) struct CrawlArgs {
     /// Time between crawls: 30m, 12h, 7d.
     #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = span, requires = "top")]
     pub(crate) crawl_every: Duration,
+    /// Accept all resources that the first crawl does not find as deleted, regardless of their number.
+    #[arg(long, requires = "top")]
+    pub(crate) accept_deletions: bool,
     /// Maximum number of concurrent requests.
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256), requires = "top")]
     pub(crate) per_host: u16,

@@ -105,7 +105,7 @@ impl World {
             Op::SeenSince(_) => Report::Number(5),
             Op::NewNumber(_) => Report::Number(100),
             Op::Missing { .. } => Report::Missing(Vec::new()),
-            Op::MissingCount | Op::ItemCount | Op::Inspect => Report::Number(0),
+            Op::MissingCount | Op::UnlistedCount(_) | Op::ItemCount | Op::Inspect => Report::Number(0),
             Op::LastSeen { .. } | Op::Unlisted { .. } => Report::Names(Vec::new()),
             _ => Report::Done,
         }
