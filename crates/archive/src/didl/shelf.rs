@@ -1,7 +1,6 @@
 //! The archive's directory of files. No path can leave it, regardless of the paths in records and of its symbolic
 //! links.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use modoai_repository::item::Fingerprint;
 use modoai_repository::site::Links;
 use modoai_repository::site::folder::{Folder, Thing};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A directory of files.
 #[derive(Debug)]
@@ -43,15 +43,8 @@ impl Shelf {
 
 /// Returns a path as the fragment of a URI.
 pub(super) fn encoded(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            write!(out, "%{byte:02X}").expect("writing to a String cannot fail");
-        }
-    }
-    out
+    const SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+    utf8_percent_encode(path, SET).to_string()
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use ::csv::{Terminator, Writer, WriterBuilder};
+
 use super::{words, writing};
 use crate::foreign::Printable;
 use crate::results::{Finding, Results, Visit};
@@ -31,15 +33,16 @@ const COLUMNS: [&str; 16] = [
 ];
 
 pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
-    row(&COLUMNS.map(Cow::Borrowed), out)?;
-    results.findings(None, &mut |finding| row(&cells(finding), out))?;
+    let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+    row(&COLUMNS.map(Cow::Borrowed), &mut table)?;
+    results.findings(None, &mut |finding| row(&cells(finding), &mut table))?;
     if let Some(why) = results.run().incomplete() {
         let mut last = COLUMNS.map(|_| Cow::Borrowed(""));
         last[0] = "incomplete".into();
         last[9] = why.into();
-        row(&last, out)?;
+        row(&last, &mut table)?;
     }
-    out.flush().map_err(writing("CSV"))
+    table.flush().map_err(writing("CSV"))
 }
 
 fn cells(finding: &Finding) -> [Cow<'_, str>; COLUMNS.len()] {
@@ -65,26 +68,12 @@ fn cells(finding: &Finding) -> [Cow<'_, str>; COLUMNS.len()] {
     ]
 }
 
-fn row(cells: &[Cow<'_, str>], out: &mut dyn Write) -> Visit {
-    let mut line = String::new();
-    for (at, cell) in cells.iter().enumerate() {
-        if at > 0 {
-            line.push(',');
-        }
-        push(cell, &mut line);
-    }
-    line.push_str("\r\n");
-    out.write_all(line.as_bytes()).map_err(writing("CSV"))
-}
-
-fn push(cell: &str, line: &mut String) {
-    let cell = Printable(cell).to_string();
-    let guard = if is_formula(&cell) { "'" } else { "" };
-    if cell.contains([',', '"']) {
-        line.extend(["\"", guard, &cell.replace('"', "\"\""), "\""]);
-    } else {
-        line.extend([guard, &cell]);
-    }
+fn row(cells: &[Cow<'_, str>], table: &mut Writer<&mut dyn Write>) -> Visit {
+    let safe = cells.iter().map(|cell| {
+        let cell = Printable(cell).to_string();
+        if is_formula(&cell) { format!("'{cell}") } else { cell }
+    });
+    table.write_record(safe).map_err(|error| writing("CSV")(error.into()))
 }
 
 /// Some spreadsheets skip leading whitespace, and some accept the wide forms, too.
@@ -98,25 +87,10 @@ mod tests {
     use super::super::named;
     use super::*;
 
-    /// Parses CSV by RFC 4180.
     fn read(text: &str) -> Vec<Vec<String>> {
-        let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '"' if quoted && chars.peek() == Some(&'"') => cell.extend(chars.next()),
-                '"' => quoted = !quoted,
-                ',' if !quoted => row.push(std::mem::take(&mut cell)),
-                '\r' if !quoted => assert_eq!(chars.peek(), Some(&'\n'), "lines end in CR LF"),
-                '\n' if !quoted => {
-                    row.push(std::mem::take(&mut cell));
-                    rows.push(std::mem::take(&mut row));
-                }
-                c => cell.push(c),
-            }
-        }
-        assert!(!quoted && row.is_empty() && cell.is_empty(), "the last line is complete");
-        rows
+        assert!(text.ends_with("\r\n"));
+        let mut table = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+        table.deserialize().collect::<Result<_, _>>().expect("CSV")
     }
 
     #[test]
