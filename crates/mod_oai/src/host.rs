@@ -197,30 +197,32 @@ impl ProbeHost<'_> {
             let effort = server.config::<Oai>().effort.get();
             effort.is_some_and(|effort| effort.spend("wrong passwords", time))
         };
-        if spend(Duration::ZERO) {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "too many wrong passwords"));
-        }
+        let is_used_up = spend(Duration::ZERO);
         let start = Instant::now();
-        self.look_for_another_realm()?;
+        // Without a refusal, passwords could be tried on deleted items without a log entry.
+        self.look_for_another_realm(if is_used_up { 1 } else { MOST_REFUSALS })?;
         if !self.asker.is_refused() {
             return Ok(());
         }
         spend(start.elapsed());
-        if let Some(key) = self.house.refused.key(self.request) {
+        if let Some(key) = self.house.refused.key(self.request).filter(|_| !is_used_up) {
             self.house.refused.remember(key, &format!("/{}", item.name));
         }
         self.asker.report_refusal(self.request);
+        if is_used_up {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "too many wrong passwords"));
+        }
         // What has been sent is public; the response continues with public items only.
         if self.begun.get() { Ok(()) } else { Err(wrong_credentials()) }
     }
 
     /// Searches for a realm that accepts the requester's credentials, among the items that are not public: by one item
-    /// of each folder, since most realms are folders.
-    fn look_for_another_realm(&self) -> io::Result<()> {
+    /// of each folder, since most realms are folders. Ends after this many refusals.
+    fn look_for_another_realm(&self, refusals: usize) -> io::Result<()> {
         let start = thread_time();
-        let is_over = || thread_time() - start > SEARCH || self.asker.refusals() >= MOST_REFUSALS;
+        let is_over = || thread_time() - start > SEARCH || self.asker.refusals() >= refusals;
         let (mut after, mut searched, mut folders) = (None, 0, HashSet::new());
-        while searched < SEARCHED {
+        while searched < SEARCHED && !is_over() {
             let query = PageQuery { selection: Selected::ALL, after, limit: 500, detail: Detail::Header };
             let items = self.house.catalogue.page(&query).map_err(io::Error::other)?;
             let Some(last) = items.last() else { break };
@@ -235,9 +237,6 @@ impl ProbeHost<'_> {
                 if is_over() || self.asker.is_accepted() {
                     return Ok(());
                 }
-            }
-            if is_over() {
-                break;
             }
         }
         Ok(())

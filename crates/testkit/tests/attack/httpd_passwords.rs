@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use modoai_testkit::apache::{self, Httpd, Launch, Mpm};
@@ -50,6 +51,12 @@ fn checks(httpd: &Httpd, work: impl FnOnce()) -> usize {
     count() - before
 }
 
+/// The request for the record of a file.
+fn record(httpd: &Httpd, name: &str) -> String {
+    let id = encode(format!("{}/{name}", httpd.url()));
+    format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={id}")
+}
+
 fn listed(client: &mut Client) -> BTreeSet<String> {
     let records = oai::harvest(client, "verb=ListIdentifiers&metadataPrefix=oai_dc").into_iter();
     records.map(|record| record.identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned()).collect()
@@ -65,8 +72,7 @@ fn a_wrong_password_is_checked_once_answered_with_401_and_logged_once() {
         let mut wrong = httpd.client().with_password("alice", "guess");
         let get = wrong.get("/members/1.txt").expect("an answer");
         assert_eq!(get.status, 401);
-        let id = encode(format!("{}/members/1.txt", httpd.url()));
-        let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={id}");
+        let record = record(&httpd, "members/1.txt");
         let (list, sets) = ("/modoai?verb=ListRecords&metadataPrefix=oai_didl", "/modoai?verb=ListSets");
         for target in [LIST, list, sets, &record] {
             for accepted in ["text/xml", "text/html"] {
@@ -108,8 +114,7 @@ fn a_wrong_password_that_is_sent_again_is_refused_by_one_check() {
     }
     assert_eq!(httpd.error_log().matches("AH01617").count(), 50);
     // What the same requester may have is not refused, nor is the right password.
-    let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={}/open.txt", encode(httpd.url()));
-    assert_eq!(wrong.get(&record).expect("an answer").status, 200);
+    assert_eq!(wrong.get(&record(&httpd, "open.txt")).expect("an answer").status, 200);
     let mut right = httpd.client().with_password("alice", "secret");
     assert_eq!(right.get(list).expect("an answer").status, 200);
     // A realm that is opened to everybody refuses nobody.
@@ -315,8 +320,7 @@ fn passwords_cannot_be_tried_on_deleted_files_without_a_trace() {
     fs::remove_file(httpd.path().join("docs/outer/x.txt")).expect("a file");
     fs::remove_dir_all(httpd.path().join("docs/inner")).expect("a folder");
     for name in ["outer/x.txt", "inner/x.txt"] {
-        let id = encode(format!("{}/{name}", httpd.url()));
-        let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={id}");
+        let record = record(&httpd, name);
         let mut is_deleted = || right.get(&record).is_ok_and(|answer| answer.text().contains("status=\"deleted\""));
         httpd.wait("the deletion is reported", &mut is_deleted);
         let before = httpd.error_log().len();
@@ -328,4 +332,41 @@ fn passwords_cannot_be_tried_on_deleted_files_without_a_trace() {
         assert_eq!(httpd.client().get(&record).expect("an answer").text().matches("idDoesNotExist").count(), 1);
     }
     httpd.expect_clean_log(&["AH01617"]);
+}
+
+/// The search for a realm that accepts a password has a budget. When it is used up, guesses must still be logged.
+#[test]
+fn too_many_wrong_passwords_leave_a_line_each() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event);
+    for name in ["first", "second"] {
+        launch.write(format!("docs/{name}/.htaccess"), MEMBERS.replace("Members", name));
+        launch.write(format!("docs/{name}/x.txt"), "x");
+    }
+    let httpd = start(launch);
+    // A deleted file that was listed for a user: guesses on it are compared with what was stored.
+    let deleted = record(&httpd, "members/0.txt");
+    let mut right = httpd.client().with_password("alice", "secret");
+    assert_eq!(listed(&mut right).len(), 33);
+    fs::remove_file(httpd.path().join("docs/members/0.txt")).expect("a file");
+    let mut is_deleted = || right.get(&deleted).is_ok_and(|answer| answer.text().contains("status=\"deleted\""));
+    httpd.wait("the deletion is reported", &mut is_deleted);
+    // Two seconds of search each, more than the budget.
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            let mut wrong = httpd.client().with_password("alice", "slow");
+            scope.spawn(move || assert_eq!(wrong.post_form("/modoai", &LIST[8..]).expect("an answer").status, 401));
+        }
+    });
+    for target in [LIST, &deleted] {
+        let before = httpd.error_log().len();
+        let answer = httpd.client().with_password("alice", "guess").get(target).expect("an answer");
+        assert_eq!(answer.status, 503, "{target}: {}", answer.text());
+        let log = httpd.error_log();
+        assert_eq!(log[before..].matches("AH01617").count(), 1, "{target}: {}", &log[before..]);
+    }
+    assert!(is_deleted());
+    httpd.expect_clean_log(&["AH01617", "too many wrong passwords"]);
 }

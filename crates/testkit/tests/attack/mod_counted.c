@@ -1,8 +1,9 @@
 /* A provider of passwords that counts how often it is asked: one user, alice, whose password is "secret". Another user, guest,
-   has the password "secret" at one URL only. As "dbm" it is known to decide by user and password alone; mod_authn_dbm is not
+   has the password "secret" at one URL only. Checking the password "slow" takes a second. As "dbm" it is known to decide by user and password alone; mod_authn_dbm is not
    loaded. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "httpd.h"
 #include "http_config.h"
 #include "http_request.h"
@@ -16,6 +17,8 @@ static authn_status check(request_rec *r, const char *user, const char *password
         fprintf(file, "%s\n", r->uri);
         fclose(file);
     }
+    if (!strcmp(password, "slow"))
+        sleep(1);
     if (!strcmp(user, "guest"))
         return strcmp(password, "secret") || strcmp(r->uri, "/members/0.txt") ? AUTH_DENIED : AUTH_GRANTED;
     if (strcmp(user, "alice"))
