@@ -84,7 +84,8 @@ impl Inquiry {
     }
 
     /// Writes the response, charges it, and logs it. The host sends what `finish` leaves last: a client that has a
-    /// whole page may request the next one immediately, and must find this one charged.
+    /// whole page may request the next one immediately, and must find this one charged. `out` may do work of its own,
+    /// which is charged, too.
     ///
     /// On failure the response must not look complete. If nothing of it has been sent, [`ErrorResponse::of`] replaces
     /// it.
@@ -93,13 +94,13 @@ impl Inquiry {
         mut permit: Permit,
         repository: &Repository,
         host: &dyn Host,
-        out: io::Result<W>,
+        out: impl FnOnce() -> io::Result<W>,
         finish: impl FnOnce(W) -> io::Result<()>,
     ) -> Result<(), Failure> {
         let Self { received: Received { is_head, form, .. }, wanted, entry, .. } = self;
         let mut sent = Sent::default();
         permit.begin();
-        let result = out.map_err(Failure::Io).and_then(|mut out| {
+        let result = out().map_err(Failure::Io).and_then(|mut out| {
             let mut paced = Paced { out: &mut out, permit: &mut permit };
             let written = wanted.write(form, is_head, repository, host, &mut paced, &mut sent);
             permit.settle(sent.records, sent.bytes);
@@ -204,7 +205,7 @@ mod tests {
             assert!(list().admit().is_err(), "one at a time");
             let mut out = Vec::new();
             let finish = |_: &mut Vec<u8>| list().admit().map(drop).map_err(|_| io::Error::other("not booked"));
-            list().answer(permit, repository, &CatalogueHost, Ok(&mut out), finish).expect("answered");
+            list().answer(permit, repository, &CatalogueHost, || Ok(&mut out), finish).expect("answered");
             assert!(String::from_utf8_lossy(&out).contains("</OAI-PMH>"));
         });
     }
@@ -214,7 +215,7 @@ mod tests {
         with_repository(|repository, flow| {
             let list = inquiry("verb=ListSets", None, flow);
             let permit = list.admit().expect("the first list");
-            let out: io::Result<Vec<u8>> = Err(io::ErrorKind::BrokenPipe.into());
+            let out = || -> io::Result<Vec<u8>> { Err(io::ErrorKind::BrokenPipe.into()) };
             let failure = list.answer(permit, repository, &CatalogueHost, out, |_| Ok(())).expect_err("nobody reads");
             assert!(matches!(failure, Failure::Io(_)));
             assert!(inquiry("verb=ListSets", None, flow).admit().is_ok());

@@ -197,6 +197,12 @@ impl Flow {
         })
     }
 
+    /// Charges a request that is refused, and the processor time that the decision took, to the share of lists. Returns
+    /// the pause before the refusal is sent: clients that ignore refusals must not take the processors from readers.
+    pub fn refused(&self, used: Duration) -> Duration {
+        Duration::from_micros(self.processors.refused(micros(used), self.settings.list_share))
+    }
+
     fn pace(&self) -> Pace {
         Pace::new(self.processors.clone(), self.settings.list_share)
     }

@@ -36,6 +36,11 @@ const STEP: usize = 32 << 10;
 /// The longest pause for one step; a harvester must see that the list continues.
 const LONGEST_PAUSE: Micros = 5 * SECOND;
 
+/// The processor time that every refused request is charged, and the longest pause before its refusal. httpd takes about
+/// half of it to read, refuse and log a request.
+const REFUSAL: Micros = 400;
+const LONGEST_DELAY: Micros = SECOND;
+
 /// The position of a number in the shared file.
 #[derive(Clone, Copy, Debug)]
 enum Shared {
@@ -106,6 +111,14 @@ impl Processors {
         self.write(Shared::Budget, state);
         let _ = fcntl_lock(file, FlockOperation::Unlock);
         state - now
+    }
+
+    /// Charges a refused request; returns the pause until that has become available, if readers need the processors.
+    pub(crate) fn refused(&self, used: Micros, share: u64) -> Micros {
+        if share >= 100 || !self.are_wanted() {
+            return 0;
+        }
+        self.charge(REFUSAL + used, share).min(LONGEST_DELAY)
     }
 
     fn read(&self, at: Shared) -> u64 {
@@ -229,6 +242,21 @@ mod tests {
         // A pause is bounded, regardless of the amount charged.
         assert!(processors.charge(60 * SECOND, 1) > 0);
         assert!(processors.charge(1, 1) <= LONGEST_PAUSE + SECOND);
+    }
+
+    #[test]
+    fn refusals_are_delayed_by_the_budget_of_lists_while_readers_need_the_processors() {
+        let processors = Processors::new();
+        *lock(&processors.pressure) = Pressure { at: u64::MAX, total: 0, is_high: true };
+        assert_eq!(processors.refused(SECOND, 10), 0, "no reader has been seen");
+        processors.reader_seen();
+        assert_eq!(processors.refused(SECOND, 100), 0, "lists are not limited");
+        let cheap = processors.refused(0, 10);
+        assert!(cheap > 0 && cheap <= 10 * REFUSAL, "{cheap}");
+        assert!(processors.refused(0, 10) > cheap);
+        // A pause is bounded, regardless of the work.
+        assert_eq!(processors.refused(60 * SECOND, 10), LONGEST_DELAY);
+        assert!(processors.charge(0, 10) > LONGEST_DELAY, "lists wait for it, too");
     }
 
     #[test]

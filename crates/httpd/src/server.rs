@@ -134,14 +134,20 @@ pub fn is_stopping() -> bool {
 
 /// Returns the number of requests that all children together can process at the same time.
 pub fn workers() -> usize {
-    let ask = |question: u32| {
-        let mut number = 0;
-        // SAFETY: reads numbers that are known before children exist.
-        let asked = unsafe { ap::ap_mpm_query(question.cast_signed(), &raw mut number) };
-        // A process without threads reports zero threads.
-        if asked == 0 { usize::try_from(number).unwrap_or(1).max(1) } else { 1 }
-    };
-    ask(ap::AP_MPMQ_MAX_DAEMONS).saturating_mul(ask(ap::AP_MPMQ_MAX_THREADS))
+    number(ap::AP_MPMQ_MAX_DAEMONS).saturating_mul(threads())
+}
+
+/// Returns the number of requests that one child can process at the same time.
+pub fn threads() -> usize {
+    number(ap::AP_MPMQ_MAX_THREADS)
+}
+
+fn number(question: u32) -> usize {
+    let mut number = 0;
+    // SAFETY: reads numbers that are known before children exist.
+    let asked = unsafe { ap::ap_mpm_query(question.cast_signed(), &raw mut number) };
+    // A process without threads reports zero threads.
+    if asked == 0 { usize::try_from(number).unwrap_or(1).max(1) } else { 1 }
 }
 
 /// Returns true if a name matches a pattern with `*` and `?`, by httpd's rules.

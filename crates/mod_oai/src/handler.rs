@@ -4,12 +4,16 @@ use std::ffi::CStr;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 use modoai_endpoint::{ANSWER_HEADERS, ErrorResponse, Inquiry, PAGE_HEADERS, Received, Target, message};
 use modoai_flow::{Flow, Permit};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::reply::Reply;
 use modoai_httpd::request::{Outcome, Request};
+use modoai_httpd::server;
 use modoai_protocol::query;
 use modoai_repository::host::CatalogueHost;
 use modoai_repository::{Failure, Form, Repository};
@@ -109,10 +113,23 @@ fn respond(request: &mut Request<'_>, base: &str, form: Option<Form>) -> Result<
     let desk = Desk::open(request, base).map_err(|failure| ErrorResponse::of(&failure))?;
     let inquiry = received.read(body.as_deref(), &desk.flow);
     // A request that waited for room would hold a worker.
-    match inquiry.admit() {
+    let answered = match inquiry.admit() {
         Ok(permit) => answer(request, &desk, inquiry, permit),
         Err(refusal) => Err(inquiry.refused(&refusal)),
+    };
+    if answered.is_err() {
+        delay(desk.flow.refused(Duration::ZERO));
     }
+    answered
+}
+
+/// Pauses before a refusal, in at most half of the threads of this child.
+fn delay(pause: Duration) {
+    static PAUSING: AtomicUsize = AtomicUsize::new(0);
+    if PAUSING.fetch_add(1, Ordering::Relaxed) < server::threads().div_ceil(2) {
+        sleep(pause);
+    }
+    PAUSING.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Reads the body of a POST.
@@ -138,10 +155,9 @@ fn answer(request: &mut Request<'_>, desk: &Desk, inquiry: Inquiry, permit: Perm
             reply.keep_back(KEPT_BACK);
         }
         let host = ProbeHost::new(request, &asker, &nameless, house, reply.begun());
-        let out = host.judge_again().map(|()| &mut reply);
-        inquiry.answer(permit, repository, &host, out, Reply::finish)
+        inquiry.answer(permit, repository, &host, || host.judge_again().map(|()| &mut reply), Reply::finish)
     } else {
-        inquiry.answer(permit, repository, &CatalogueHost, Ok(&mut reply), Reply::finish)
+        inquiry.answer(permit, repository, &CatalogueHost, || Ok(&mut reply), Reply::finish)
     };
     let Err(failure) = answered else { return Ok(Outcome::Answered) };
     if let Some((level, message)) = message(&failure) {

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderMap};
+use modoai_flow::Flow;
+use modoai_flow::pace::thread_time;
 use modoai_repository::site::name;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{AcquireError, Semaphore};
@@ -132,9 +134,11 @@ impl Areas {
         self.areas.first().map(|area| area.challenge.as_str())
     }
 
-    /// Identifies the requester of a request that was sent from this address.
+    /// Identifies the requester of a request that was sent from this address. While visitors need the processors, the
+    /// result of a wrong password is delayed, and the next password of the same address waits.
     pub(crate) async fn identify(
         self: &Arc<Self>,
+        flow: &Flow,
         address: IpAddr,
         headers: &HeaderMap,
     ) -> Result<Requester, Stranger> {
@@ -152,16 +156,20 @@ impl Areas {
             Ok::<_, AcquireError>((share, self.checks.acquire().await?))
         };
         let permit = tokio::time::timeout(PATIENCE, turn).await;
-        let _permit = permit.map_err(|_| Stranger::Busy)?.map_err(|_| Stranger::Busy)?;
+        let (_share, turn) = permit.map_err(|_| Stranger::Busy)?.map_err(|_| Stranger::Busy)?;
         let check = move || {
+            let start = thread_time();
             let confirms = |(index, (users, _)): (usize, &(Arc<Users>, u64))| {
                 users.verify(&credentials.user, &credentials.password).then_some(index)
             };
             let confirmed = everyone.iter().enumerate().filter_map(confirms).collect();
-            Requester { user: Some(credentials.user), confirmed }
+            let used = Duration::from_micros(thread_time().saturating_sub(start));
+            (Requester { user: Some(credentials.user), confirmed }, used)
         };
-        let requester = tokio::task::spawn_blocking(check).await.map_err(|_| Stranger::Busy)?;
+        let (requester, used) = tokio::task::spawn_blocking(check).await.map_err(|_| Stranger::Busy)?;
+        drop(turn);
         if requester.confirmed.is_empty() {
+            tokio::time::sleep(flow.refused(used)).await;
             return Err(Stranger::Wrong);
         }
         self.remember(key, requester.clone());
@@ -232,9 +240,9 @@ impl Credentials {
         let (scheme, encoded) = value.split_once(' ')?;
         let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
         let colon = decoded.iter().position(|&byte| byte == b':')?;
-        // bcrypt ends at a NUL, so bytes after one would be ignored.
         let password = decoded[colon + 1..].to_vec();
         let user = String::from_utf8(decoded[..colon].to_vec()).ok()?;
+        // bcrypt ends at a NUL, so bytes after one would be ignored.
         (!password.contains(&0)).then_some(Self { user, password })
     }
 }
@@ -246,6 +254,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use modoai_flow::FlowSettings;
+
     use super::*;
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
@@ -260,6 +270,10 @@ mod tests {
     fn headers(credentials: &str) -> HeaderMap {
         let value = format!("Basic {}", STANDARD.encode(credentials)).parse().expect("ASCII");
         HeaderMap::from_iter([(AUTHORIZATION, value)])
+    }
+
+    fn flow() -> Arc<Flow> {
+        Flow::alone(FlowSettings::default(), 1)
     }
 
     fn segments(path: &str) -> Vec<Vec<u8>> {
@@ -278,8 +292,8 @@ mod tests {
             area("/private/bob", one, &[]),
         ];
         let areas = Arc::new(Areas::open(&areas).expect("good files"));
-        let alice = areas.identify(HERE, &headers("alice:secret")).await.expect("known");
-        let bob = areas.identify(HERE, &headers("bob:secret")).await.expect("known");
+        let alice = areas.identify(&flow(), HERE, &headers("alice:secret")).await.expect("known");
+        let bob = areas.identify(&flow(), HERE, &headers("bob:secret")).await.expect("known");
         assert_eq!(alice.user(), Some("alice"));
         let open = |requester: &Requester, path: &str| areas.closed_to(requester, &segments(path)).is_none();
         for (path, to_nobody, to_alice, to_bob) in [
@@ -306,14 +320,14 @@ mod tests {
         std::fs::write(&file, ALICE).expect("written");
         let areas = Arc::new(Areas::open(&[area("/", file, &[])]).expect("a good file"));
         for wrong in ["alice:wrong", "alice", "eve:secret", ":", "alice:secret\0"] {
-            assert_eq!(areas.identify(HERE, &headers(wrong)).await, Err(Stranger::Wrong), "{wrong}");
+            assert_eq!(areas.identify(&flow(), HERE, &headers(wrong)).await, Err(Stranger::Wrong), "{wrong}");
         }
         let mut twice = headers("alice:secret");
         twice.append(AUTHORIZATION, "Basic x".parse().expect("ASCII"));
-        assert_eq!(areas.identify(HERE, &twice).await, Err(Stranger::Wrong));
-        assert_eq!(areas.identify(HERE, &HeaderMap::new()).await, Ok(Requester::anonymous()));
+        assert_eq!(areas.identify(&flow(), HERE, &twice).await, Err(Stranger::Wrong));
+        assert_eq!(areas.identify(&flow(), HERE, &HeaderMap::new()).await, Ok(Requester::anonymous()));
         let unprotected = Arc::new(Areas::none());
-        assert_eq!(unprotected.identify(HERE, &headers("a:b")).await, Ok(Requester::anonymous()));
+        assert_eq!(unprotected.identify(&flow(), HERE, &headers("a:b")).await, Ok(Requester::anonymous()));
     }
 
     #[tokio::test]
@@ -322,12 +336,12 @@ mod tests {
         let file = folder.path().join("users");
         std::fs::write(&file, ALICE).expect("written");
         let areas = Arc::new(Areas::open(&[area("/", file.clone(), &[])]).expect("a good file"));
-        areas.identify(HERE, &headers("alice:secret")).await.expect("known");
+        areas.identify(&flow(), HERE, &headers("alice:secret")).await.expect("known");
         assert_eq!(lock(&areas.remembered).len(), 1);
-        areas.identify(HERE, &headers("alice:secret")).await.expect("remembered");
+        areas.identify(&flow(), HERE, &headers("alice:secret")).await.expect("remembered");
         std::fs::write(&file, BOB).expect("written");
         lock(&areas.files[0]).look_now();
-        assert_eq!(areas.identify(HERE, &headers("alice:secret")).await, Err(Stranger::Wrong));
-        areas.identify(HERE, &headers("bob:secret")).await.expect("known");
+        assert_eq!(areas.identify(&flow(), HERE, &headers("alice:secret")).await, Err(Stranger::Wrong));
+        areas.identify(&flow(), HERE, &headers("bob:secret")).await.expect("known");
     }
 }

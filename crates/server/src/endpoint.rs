@@ -116,7 +116,7 @@ async fn answer(handler: &Arc<Handler>, inquiry: Inquiry, requester: Requester, 
                 out.finish()?.finish()
             };
             with_host(&handler, &requester, |host| {
-                inquiry.answer(permit, &handler.served.repository.get(), host, out, finish)
+                inquiry.answer(permit, &handler.served.repository.get(), host, || out, finish)
             })
             .map_err(|failure| {
                 log(&failure);

@@ -130,7 +130,7 @@ impl Handler {
         };
         let Some(form) = form else { return self.page(address, request, &path).await };
         let areas = self.served.areas.get();
-        let requester = match areas.identify(address, request.headers()).await {
+        let requester = match areas.identify(&self.served.flow, address, request.headers()).await {
             Ok(requester) => requester,
             // A client with wrong credentials must not mistake a shortened list for the whole one.
             Err(Stranger::Wrong) => return reply::unauthorized(areas.challenge().unwrap_or_default()),
@@ -160,7 +160,7 @@ impl Handler {
         if response.status() != StatusCode::UNAUTHORIZED {
             return response;
         }
-        match self.served.areas.get().identify(address, &head.headers).await {
+        match self.served.areas.get().identify(&self.served.flow, address, &head.headers).await {
             Ok(requester) if requester == Requester::anonymous() => response,
             Ok(requester) => logged_as(requester.user().map(|user| User(user.to_owned())), visit(requester).await),
             Err(Stranger::Wrong) => response,
