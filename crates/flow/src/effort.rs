@@ -38,11 +38,11 @@ impl Effort {
     }
 
     /// Charges time to the budget of a requester. Returns true if the budget is used up.
-    pub fn spend(&self, requester: &str, time: Duration) -> bool {
+    pub fn spend(&self, requester: impl Hash, time: Duration) -> bool {
         self.spend_at(requester, time, now())
     }
 
-    fn spend_at(&self, requester: &str, time: Duration, now: Micros) -> bool {
+    fn spend_at(&self, requester: impl Hash, time: Duration, now: Micros) -> bool {
         let mut hasher = DefaultHasher::new();
         requester.hash(&mut hasher);
         let place = hasher.finish() % PLACES * 8;

@@ -32,6 +32,11 @@ impl Network {
         }
     }
 
+    /// Returns the network of one client: an IPv4 address, or the IPv6 addresses that one customer of a provider usually has.
+    pub fn of_client(address: IpAddr) -> Self {
+        Self::of(address, if address.to_canonical().is_ipv4() { 32 } else { 56 })
+    }
+
     /// Returns true if an address is in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         Self::of(address, self.bits).address == self.address
@@ -71,6 +76,19 @@ mod tests {
 
     fn address(text: &str) -> IpAddr {
         text.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_client_has_one_ipv4_address_or_a_network_of_ipv6() {
+        for (one, other, is_same) in [
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+            ("2001:db8::1", "2001:db8:0:ff::2", true),
+            ("2001:db8::1", "2001:db8:0:100::1", false),
+        ] {
+            let is_one = Network::of_client(address(one)) == Network::of_client(address(other));
+            assert_eq!(is_one, is_same, "{one} {other}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use modoai_endpoint::WrongCredentials;
+use modoai_flow::network::Network;
 use modoai_flow::pace::thread_time;
 use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
@@ -160,7 +161,8 @@ impl ProbeHost<'_> {
             self.counted.set(now);
             let server = self.request.server();
             let effort = server.config::<Oai>().effort.get();
-            is_enough |= effort.is_some_and(|effort| effort.spend(self.request.address(), uncounted));
+            let client = self.request.address().parse().map(Network::of_client);
+            is_enough |= effort.is_some_and(|effort| effort.spend(client.ok(), uncounted));
         }
         if is_enough || (server::is_stopping() && elapsed > STOPPING) {
             let message = format!("stopped after {passed_over} items that are hidden from this client");

@@ -49,9 +49,9 @@ impl Shares {
         Self { each, taken: Mutex::default() }
     }
 
-    /// The share of an address. The addresses that one customer of a provider has in IPv6 have one together.
+    /// The share of a client. The addresses that one customer of a provider has in IPv6 have one together.
     pub(crate) fn of(&self, address: IpAddr) -> Arc<Semaphore> {
-        let network = Network::of(address, if address.to_canonical().is_ipv4() { 32 } else { 56 });
+        let network = Network::of_client(address);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.shares.len() >= taken.tidy_at {
             // A request that holds a part of a share, or waits for one, has a handle on it.
