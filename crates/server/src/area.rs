@@ -34,6 +34,10 @@ const REMEMBERED: Duration = Duration::from_secs(300);
 /// The maximum number of correct credentials that are remembered.
 const MOST_REMEMBERED: usize = 4096;
 
+/// The maximum length of a password; `htpasswd` accepts 255 bytes. The work of a check of an `$apr1$` hash grows with the
+/// length: with the longest header that the server reads, it would be five hundred times that of a short password.
+const MAX_PASSWORD: usize = 1024;
+
 /// The maximum time that a request waits for others' passwords to be checked before it is refused with Retry-After.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -243,7 +247,7 @@ impl Credentials {
         let password = decoded[colon + 1..].to_vec();
         let user = String::from_utf8(decoded[..colon].to_vec()).ok()?;
         // bcrypt ends at a NUL, so bytes after one would be ignored.
-        (!password.contains(&0)).then_some(Self { user, password })
+        (password.len() <= MAX_PASSWORD && !password.contains(&0)).then_some(Self { user, password })
     }
 }
 
@@ -255,6 +259,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use modoai_flow::FlowSettings;
+    use sha1::Sha1;
 
     use super::*;
 
@@ -328,6 +333,20 @@ mod tests {
         assert_eq!(areas.identify(&flow(), HERE, &HeaderMap::new()).await, Ok(Requester::anonymous()));
         let unprotected = Arc::new(Areas::none());
         assert_eq!(unprotected.identify(&flow(), HERE, &headers("a:b")).await, Ok(Requester::anonymous()));
+    }
+
+    #[tokio::test]
+    async fn long_passwords_are_wrong_without_a_check() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("users");
+        for (length, is_checked) in [(MAX_PASSWORD, true), (MAX_PASSWORD + 1, false)] {
+            let password = "x".repeat(length);
+            std::fs::write(&file, format!("alice:{{SHA}}{}\n", STANDARD.encode(Sha1::digest(&password))))
+                .expect("written");
+            let areas = Arc::new(Areas::open(&[area("/", file.clone(), &[])]).expect("a good file"));
+            let found = areas.identify(&flow(), HERE, &headers(&format!("alice:{password}"))).await;
+            assert_eq!(found.is_ok(), is_checked, "{length}");
+        }
     }
 
     #[tokio::test]
