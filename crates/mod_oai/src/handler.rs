@@ -123,10 +123,11 @@ fn respond(request: &mut Request<'_>, base: &str, form: Option<Form>) -> Result<
     answered
 }
 
-/// Pauses before a refusal, in at most half of the threads of this child.
+/// Pauses before a refusal, in at most a quarter of the threads of this child: lists occupy up to half of them, and the rest is
+/// for visitors. A child of the prefork MPM has one thread and does not pause.
 fn delay(pause: Duration) {
     static PAUSING: AtomicUsize = AtomicUsize::new(0);
-    if PAUSING.fetch_add(1, Ordering::Relaxed) < server::threads().div_ceil(2) {
+    if PAUSING.fetch_add(1, Ordering::Relaxed) < server::threads() / 4 {
         sleep(pause);
     }
     PAUSING.fetch_sub(1, Ordering::Relaxed);
