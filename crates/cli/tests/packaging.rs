@@ -66,7 +66,7 @@ fn directories_that_the_container_file_copies_are_built() {
     let make = Command::new("make").args(["--dry-run", "image"]).current_dir(workspace()).output();
     let commands = String::from_utf8(make.expect("make can be run").stdout).expect("text");
     let container = text("Containerfile");
-    let copied = container.lines().filter_map(|line| line.strip_prefix("COPY ")?.split(' ').rev().nth(1));
+    let copied = container.lines().filter_map(|line| line.strip_prefix("COPY ")?.rsplit(' ').nth(1));
     let sources: Vec<_> = copied.collect();
     assert_eq!(sources, ["root/", "state/"]);
     for source in sources {
