@@ -236,7 +236,7 @@ fn what_cannot_be_done_is_said_with_advice() {
             "later than --until",
         ),
         (vec!["harvest", &url, "--into", "x", "--format", "marc21"], 1, "only oai_dc, http_header, oai_didl"),
-        (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another directory with --into"),
+        (vec!["harvest", &url, "--into", "taken", "--sink", "mirror"], 1, "hint: give another directory with --into"),
         (
             vec!["harvest", &site, "--into", "x", "--attempts", "1"],
             1,

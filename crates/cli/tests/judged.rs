@@ -2,7 +2,6 @@
 //! wrong is found, all of it and nothing else; and all they have arrives nonetheless, or what does not is named.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use modoai_testkit::peer::{DELETED, Peer, RECORDS};
 use serde_json::Value;
@@ -114,7 +113,7 @@ fn harvest(peer: &Peer) -> (i32, Value, BTreeSet<(String, bool)>) {
     let desk = Desk::new();
     let ended = desk.run(&["harvest", peer.url(), "--into", "harvest", "--sink", "jsonl", "--json"]);
     let report = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
-    let lines = fs::read_to_string(desk.at("harvest/records.jsonl")).expect("it was written");
+    let lines = desk.run(&["records", "harvest", "--json", "--versions"]).printed();
     let mut identifiers = BTreeSet::new();
     for line in lines.lines() {
         let record: Value = serde_json::from_str(line).expect("a line is JSON");

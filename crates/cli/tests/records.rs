@@ -4,7 +4,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use modoai_harvester::record::{Header, Novelty};
-use modoai_harvester::sink::jsonl::JsonSink;
 use modoai_harvester::sink::records::RecordSink;
 use modoai_harvester::sink::{Origin, Part, Sink};
 use modoai_protocol::Datestamp;
@@ -102,14 +101,6 @@ fn expect_well_formed(xml: &str) {
 }
 
 #[test]
-fn lines_are_those_of_the_sink_that_writes_lines() {
-    let desk = harvested();
-    harvest(&mut JsonSink::open(&desk.at("copy"), None).expect("opened"));
-    let lines = std::fs::read_to_string(desk.at("copy/records.jsonl")).expect("lines");
-    assert_eq!(desk.run(&["records", "copy", "--json", "--versions"]).printed(), lines);
-}
-
-#[test]
 fn one_can_choose() {
     let desk = harvested();
     let told = |arguments: &[&str]| -> Vec<String> {
@@ -144,7 +135,7 @@ fn a_folder_without_records_is_told_from_one_with_none() {
 #[test]
 fn what_is_lost_is_named_and_the_rest_is_printed() {
     let desk = harvested();
-    let path = desk.at("copy/segments/000001.modoai");
+    let path = desk.at("copy/segments/000001.jsonl.zst");
     let mut bytes = std::fs::read(&path).expect("a segment");
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
@@ -154,7 +145,7 @@ fn what_is_lost_is_named_and_the_rest_is_printed() {
     expect_well_formed(&ended.stdout);
     assert!(ended.stdout.contains("<modoai:identifier>b</modoai:identifier>"), "{}", ended.stdout);
     assert!(
-        ended.stderr.contains("copy/segments/000001.modoai is damaged: a frame cannot be decompressed (bytes "),
+        ended.stderr.contains("copy/segments/000001.jsonl.zst is damaged: a frame cannot be decompressed (bytes "),
         "{}",
         ended.stderr
     );

@@ -2,6 +2,8 @@
 //!
 //! `version-7` has a site, harvested records, an archive and a crawl as modoai 0.2.0 before version 8 of the catalogue wrote
 //! them, and the responses that it gave: every page of a list with its resumption token, without the responseDate.
+//! `records-form-1` has a harvest as earlier versions wrote it with the sinks `records` (`000001.modoai`, and what `modoai records`
+//! printed of it) and `jsonl`: three files, of which one changed and one was deleted.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -140,6 +142,54 @@ fn harvest_into_a_catalogue_is_continued() {
     modoai_testkit::waiting::wait_until("the new file is harvested", || harvest().contains("\"records\":1"));
     let listed = listed();
     assert!(listed.contains("/new.txt</identifier>") && listed.contains("completeListSize=\"5\""), "{listed}");
+}
+
+#[test]
+fn harvest_of_records_is_converted_and_continued() {
+    let lines = include_str!("records-form-1/records.jsonl");
+    // The two harvests differ in the time of one request.
+    let times = ["2026-11-19T19:16:39Z", "2026-11-19T19:16:40Z"];
+    let state_of_lines = ("'records','oai_dc','1:937:5'", "'jsonl','oai_dc','3485:755b9ac16afa0d27'");
+    for sink in ["records", "jsonl"] {
+        let desk = Desk::new();
+        fs::remove_dir_all(desk.at("site")).expect("removed");
+        write_old(&desk, "site/a.txt", "a");
+        let server = desk.serve();
+        let state =
+            include_str!("records-form-1/state.sql").replace("http://127.0.0.1:18099/", &format!("{}/", server.url()));
+        assert!(state.contains(state_of_lines.0));
+        let (state, expected, file) = match sink {
+            "records" => (state, lines.replace(times[1], times[0]), "copy/segments/000001.modoai"),
+            _ => (state.replace(state_of_lines.0, state_of_lines.1), lines.to_owned(), "copy/records.jsonl"),
+        };
+        let content: &[u8] =
+            if sink == "records" { include_bytes!("records-form-1/000001.modoai") } else { lines.as_bytes() };
+        desk.write(file, content);
+        load(&desk, &state, "copy/.modoai/harvest.sqlite");
+        let expect_records = |what: &str| {
+            assert_eq!(desk.run(&["records", "copy", "--json", "--versions"]).printed(), expected, "{sink}, {what}");
+            let xml = desk.run(&["records", "copy", "--versions"]).printed().replace(times[1], times[0]);
+            assert_eq!(xml, include_str!("records-form-1/records.xml"), "{sink}, {what}");
+        };
+        expect_records("before the next harvest");
+        let base_url = format!("{}/modoai", server.url());
+        let harvest = || {
+            let ended = desk.run(&["--quiet", "harvest", &base_url, "--into", "copy", "--sink", sink, "--json"]);
+            assert_eq!(ended.status, 0, "{ended:?}");
+            ended.stdout
+        };
+        let summary = harvest();
+        assert!(summary.contains("\"records\":0") && summary.contains("\"sink\":\"records\""), "{summary}");
+        assert!(desk.at("copy/segments/000001.jsonl.zst").exists());
+        expect_records("after the next harvest");
+        desk.write("site/new.txt", "new");
+        modoai_testkit::waiting::wait_until("the new file is harvested", || harvest().contains("\"records\":1"));
+        // Lines can be read by other programs; segments cannot.
+        assert_eq!(desk.at(file).exists(), sink == "jsonl");
+        let printed = desk.run(&["records", "copy", "--json", "--versions"]).printed();
+        let added = printed.strip_prefix(&expected).unwrap_or_else(|| panic!("{printed}"));
+        assert!(added.lines().count() == 1 && added.contains("/new.txt\""), "{added}");
+    }
 }
 
 #[test]

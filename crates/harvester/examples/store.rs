@@ -1,14 +1,13 @@
 //! What storing costs: synthetic Dublin Core records go through a sink in pages of a thousand, as a harvest would send
 //! them, and the processor time is told. Nothing is fetched and nothing is parsed.
 //!
-//! `cargo run --release -p modoai-harvester --example store -- 100000 /var/tmp/store [records|jsonl]`
+//! `cargo run --release -p modoai-harvester --example store -- 100000 /var/tmp/store`
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
 use modoai_harvester::record::{Header, Novelty};
-use modoai_harvester::sink::jsonl::JsonSink;
 use modoai_harvester::sink::records::{Found, Reader, RecordSink};
 use modoai_harvester::sink::{Origin, Part, Sink};
 use modoai_protocol::Datestamp;
@@ -37,13 +36,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let count: u64 = arguments.next().as_deref().unwrap_or("100000").parse()?;
     let dir = arguments.next().ok_or("a folder to write to, please")?;
-    let kind = arguments.next().unwrap_or_else(|| "records".to_owned());
     let dir = Path::new(&dir);
-    let mut sink: Box<dyn Sink> = match kind.as_str() {
-        "records" => Box::new(RecordSink::open(dir, None)?),
-        "jsonl" => Box::new(JsonSink::open(dir, None)?),
-        other => return Err(format!("there is no {other} here").into()),
-    };
+    let mut sink = RecordSink::open(dir, None)?;
     let origin = Origin {
         base_url: "https://repository.example.org/oai".to_owned(),
         prefix: "oai_dc".to_owned(),
@@ -79,20 +73,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     drop(sink);
     stored += processor_seconds() - before;
     println!("{count} records, {:.1} MB, made in {made:.2} CPU s", bytes as f64 / 1e6);
-    println!("stored as {kind} in {stored:.2} CPU s ({:.2} s in all)", begun.elapsed().as_secs_f64());
-    if kind == "records" {
-        let before = processor_seconds();
-        let mut reader = Reader::open(dir)?;
-        let mut records = reader.latest()?;
-        let mut read = 0;
-        while let Some(found) = records.next()? {
-            let Found::Record(mut record) = found else { return Err("damage in what was just written".into()) };
-            while let Some(mut part) = record.next_part()? {
-                read += std::io::copy(&mut part, &mut std::io::sink())?;
-            }
-        }
-        println!("{:.1} MB read back in {:.2} CPU s", read as f64 / 1e6, processor_seconds() - before);
+    println!("stored in {stored:.2} CPU s ({:.2} s in all)", begun.elapsed().as_secs_f64());
+    let before = processor_seconds();
+    let mut reader = Reader::open(dir)?;
+    let mut records = reader.latest()?;
+    let mut read = 0;
+    while let Some(found) = records.next()? {
+        let Found::Record(record, _) = found else { return Err("damage in what was just written".into()) };
+        record.read(0, |piece| {
+            read += piece.len();
+            Ok(())
+        })?;
     }
+    println!("{:.1} MB read back in {:.2} CPU s", read as f64 / 1e6, processor_seconds() - before);
     Ok(())
 }
 

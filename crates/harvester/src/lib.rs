@@ -10,7 +10,7 @@
 //! | [`harvest`] | the harvest of one repository, into a folder or into a sink of the caller |
 //! | [`stream`] | the same as an asynchronous stream of records |
 //! | [`record`] | the header of a record, and its difference from the stored item |
-//! | [`sink`] | the receivers of records: segments, a mirror of the site, JSON lines, WARC, a catalogue |
+//! | [`sink`] | the receivers of records: JSON lines, a mirror of the site, WARC, a catalogue |
 //! | [`state`] | the state that is stored between pages, between runs, and if the process is killed |
 //! | `plan` | decides what is requested next, and if a list is complete: pure |
 //! | [`window`], [`ending`] | lists in parts, and the check of their ends: pure |

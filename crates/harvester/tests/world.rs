@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use modoai_fetch::{Ask, FetchError, Fetched, HeaderMap, HeaderValue, Url};
 use modoai_harvester::harvest::{Harvest, Options};
-use modoai_harvester::sink::jsonl::JsonSink;
+use modoai_harvester::sink::records::RecordSink;
 use modoai_harvester::summary::Summary;
 use modoai_harvester::world::{Clock, Pieces, Transport};
 
@@ -103,9 +103,9 @@ async fn harvest(respond: fn(usize, &str) -> (u16, String)) -> (Summary, Vec<Str
     let (repository, clock) = (Repository { respond, requests: Arc::default() }, Stopwatch::default());
     let options = Options::new(Url::parse("http://memory/oai").expect("a URL"));
     let folder = tempfile::tempdir().expect("a folder");
-    let sink = Box::new(JsonSink::open(folder.path(), None).expect("a sink"));
+    let sink = Box::new(RecordSink::open(folder.path(), None).expect("a sink"));
     let harvest = Harvest::in_world(repository.clone(), clock.clone(), options);
-    let summary = harvest.into_sink(None, "jsonl", "oai_dc", sink).await.expect("a summary");
+    let summary = harvest.into_sink(None, "records", "oai_dc", sink).await.expect("a summary");
     let requests = repository.requests.lock().expect("no panic").clone();
     (summary, requests, clock.0.load(Ordering::SeqCst))
 }

@@ -17,7 +17,7 @@ use clap::{Args, value_parser};
 use modoai_fetch::{Client, Credential, FetchError, HeaderName, HeaderValue, Patience, Url};
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options, Trouble};
-use modoai_harvester::sink::{self, SINKS, SinkError, SinkKind, SinkOptions};
+use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
 use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
@@ -124,7 +124,11 @@ pub(crate) struct HarvestCommand {
 }
 
 fn sinks() -> PossibleValuesParser {
-    PossibleValuesParser::new(SINKS.iter().map(|kind| clap::builder::PossibleValue::new(kind.name).help(kind.about)))
+    PossibleValuesParser::new(
+        SINKS
+            .iter()
+            .map(|kind| clap::builder::PossibleValue::new(kind.name).help(kind.about).aliases(kind.former_name)),
+    )
 }
 
 fn date(text: &str) -> Result<Bound, String> {
@@ -307,9 +311,7 @@ fn failed(error: HarvestError) -> CliError {
             "if the repository has moved there, use --moved; for another repository, give another \
                 directory with --into",
         ),
-        HarvestError::State(StateError::Other { .. }) | HarvestError::Sink(SinkError::NotOurs { .. }) => {
-            Some("give another directory with --into")
-        }
+        HarvestError::State(StateError::Other { .. }) => Some("give another directory with --into"),
         HarvestError::State(StateError::Busy { .. }) => {
             Some("wait until it ends, or give another directory with --into")
         }

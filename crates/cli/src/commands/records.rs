@@ -1,14 +1,13 @@
 //! `modoai records`.
 
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use modoai_harvester::mend::PartCheck;
 use modoai_harvester::sink::container::{Container, Surroundings};
 use modoai_harvester::sink::gathered::Gathered;
-use modoai_harvester::sink::jsonl::write_line;
-use modoai_harvester::sink::records::{Found, Reader, Record};
+use modoai_harvester::sink::records::{Found, Reader, write_line};
 use modoai_harvester::sink::{Origin, SinkError};
 use modoai_protocol::xml::writer::escape_into;
 
@@ -25,7 +24,7 @@ use crate::output;
 pub(crate) struct Records {
     /// Directory given to `modoai harvest --into`.
     dir: PathBuf,
-    /// Print one JSON object per record and line, as `modoai harvest --sink jsonl` does.
+    /// Print one JSON object per record and line, as the segments contain them.
     #[arg(long)]
     json: bool,
     /// Print only the record with this identifier, deleted or not.
@@ -47,14 +46,12 @@ impl Records {
         let mut reader = Reader::open(&self.dir)
             .map_err(|error| unreadable(error).hint("give the directory of a harvest with the sink `records`"))?;
         let mut records = match (&self.identifier, self.versions) {
-            (Some(identifier), false) => reader.find(identifier).map_err(unreadable)?,
-            (Some(identifier), true) => reader.find_versions(identifier).map_err(unreadable)?,
+            (Some(identifier), all) => reader.find(identifier, all).map_err(unreadable)?,
             (None, false) => reader.latest().map_err(unreadable)?,
             (None, true) => reader.versions(),
         };
         let with_deleted = self.deleted || self.versions || self.identifier.is_some();
         let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
-        let mut record = Gathered::new(&std::env::temp_dir());
         let (mut printed, mut damages) = (0_u64, 0_u64);
         if !self.json
             && let Err(error) = out.write_all(BEGIN.as_bytes())
@@ -64,8 +61,8 @@ impl Records {
         // The printed part is a complete document, even if the rest cannot be read.
         let mut failure = None;
         while let Some(found) = records.next().transpose() {
-            let mut stored = match found {
-                Ok(Found::Record(stored)) => stored,
+            let (record, origin) = match found {
+                Ok(Found::Record(record, origin)) => (record, origin),
                 Ok(Found::Damage(damage)) => {
                     tracing::error!("{damage}");
                     damages += 1;
@@ -76,19 +73,11 @@ impl Records {
                     break;
                 }
             };
-            if stored.header().deleted && !with_deleted {
+            if record.header().deleted && !with_deleted {
                 continue;
             }
-            let origin = stored.origin().clone();
-            if let Err(error) = gather(&mut stored, &mut record) {
-                failure = Some(error);
-                break;
-            }
-            let written = if self.json {
-                write_line(&mut record, &origin, &mut out)
-            } else {
-                write_xml(&mut record, &origin, &mut out)
-            };
+            let written =
+                if self.json { write_line(record, origin, &mut out) } else { write_xml(record, origin, &mut out) };
             if let Err(error) = written {
                 return output::tolerate_broken_pipe(Err(error));
             }
@@ -106,25 +95,6 @@ impl Records {
             _ => Ok(()),
         }
     }
-}
-
-/// Copies a record to a buffer, where it is checked before it is printed.
-fn gather(stored: &mut Record<'_>, record: &mut Gathered) -> Result<(), SinkError> {
-    let failing = |error: io::Error| SinkError::io("write a temporary file in", &std::env::temp_dir())(error);
-    record.begin(stored.header()).map_err(failing)?;
-    let mut piece = [0; 16 * 1024];
-    while let Some(mut part) = stored.next_part()? {
-        record.part(part.part, part.namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())));
-        loop {
-            let size = part.read(&mut piece).map_err(SinkError::io("read", &PathBuf::from("a segment")))?;
-            if size == 0 {
-                break;
-            }
-            record.bytes(&piece[..size]).map_err(failing)?;
-        }
-        record.part_end();
-    }
-    Ok(())
 }
 
 const BEGIN: &str =

@@ -85,7 +85,7 @@ impl Harvest {
             let place = Place { dir, mark: mark.as_deref(), distrusted, source, client, gauge, budget, options };
             let mut sink = (kind.open)(place)?;
             // From here on the stored data belongs to this harvest, even if no page is ever received completely.
-            let begun = if mark.is_none() { Some(sink.commit()?) } else { None };
+            let begun = if mark.is_none() || sink.has_converted() { Some(sink.commit()?) } else { None };
             Ok((sink, begun))
         });
         self.run(state, Target { sink: kind.name, format: kind.format, durable: kind.durable, open }).await
@@ -191,7 +191,7 @@ struct Target<'a, T> {
     open: OpenSink<T>,
 }
 
-/// Opens a sink for a source. One that was never opened before comes with its first mark.
+/// Opens a sink for a source. One that was never opened before, or has converted its data, comes with its new mark.
 type OpenSink<T> = Box<dyn FnOnce(Opening<T>) -> Result<(Box<dyn Sink>, Option<String>), SinkError> + Send>;
 
 /// The arguments for opening a sink, which are known only after the server has identified itself.

@@ -2,7 +2,7 @@
 //! example, if its bytes are text. Small records stay in memory, large ones are stored in a temporary file.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modoai_protocol::xml::is_legal;
 use tempfile::SpooledTempFile;
@@ -19,6 +19,7 @@ const PIECE: usize = 48 * 1024;
 pub struct Gathered {
     header: Header,
     parts: Vec<GatheredPart>,
+    folder: PathBuf,
     spool: SpooledTempFile,
     length: u64,
     text: XmlText,
@@ -44,6 +45,7 @@ impl Gathered {
         Self {
             header: Header::default(),
             parts: Vec::new(),
+            folder: folder.to_path_buf(),
             spool: SpooledTempFile::new_in(SMALL, folder),
             length: 0,
             text: XmlText::default(),
@@ -56,6 +58,10 @@ impl Gathered {
         self.header.clone_from(header);
         self.parts.clear();
         self.length = 0;
+        if self.spool.is_rolled() {
+            // Otherwise all later records would be stored in the file, too.
+            self.spool = SpooledTempFile::new_in(SMALL, &self.folder);
+        }
         self.spool.rewind()?;
         self.spool.set_len(0)
     }
@@ -65,6 +71,13 @@ impl Gathered {
         let namespaces = namespaces.into_iter().map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned())).collect();
         self.parts.push(GatheredPart { part, namespaces, is_text: true, from: self.length, to: self.length });
         self.text = XmlText::default();
+    }
+
+    /// Adds a namespace declaration to the part.
+    pub(super) fn declare(&mut self, prefix: String, uri: String) {
+        if let Some(part) = self.parts.last_mut() {
+            part.namespaces.push((prefix, uri));
+        }
     }
 
     /// Adds bytes to the part.
@@ -80,6 +93,11 @@ impl Gathered {
             part.to = self.length;
             part.is_text = self.text.is_complete();
         }
+    }
+
+    /// Returns the number of bytes of all parts.
+    pub(super) fn len(&self) -> u64 {
+        self.length
     }
 
     /// Returns its header.
@@ -121,21 +139,13 @@ struct XmlText {
 }
 
 impl XmlText {
-    fn push(&mut self, mut bytes: &[u8]) {
-        while !self.begun.is_empty() && !self.illegal {
-            let Some((first, rest)) = bytes.split_first() else { return };
-            self.begun.push(*first);
-            bytes = rest;
-            let begun = std::mem::take(&mut self.begun);
-            self.judge(&begun);
-        }
-        self.judge(bytes);
-    }
-
-    fn judge(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8]) {
         if self.illegal {
             return;
         }
+        let begun = std::mem::take(&mut self.begun);
+        let joined = if begun.is_empty() { Vec::new() } else { [&begun, bytes].concat() };
+        let bytes = if begun.is_empty() { bytes } else { &joined };
         let whole = match std::str::from_utf8(bytes) {
             Ok(whole) => whole,
             Err(error) => {

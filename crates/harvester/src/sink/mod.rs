@@ -8,8 +8,8 @@
 mod catalogue;
 pub mod container;
 pub mod gathered;
-pub mod jsonl;
 mod ledger;
+mod log;
 mod mirror;
 pub mod records;
 mod reference;
@@ -32,27 +32,23 @@ use crate::record::{Header, Novelty};
 pub const SINKS: &[SinkKind] = &[
     SinkKind {
         name: "records",
-        about: "compressed segments with every record as received; read with `modoai records`",
+        former_name: Some("jsonl"),
+        about: "one JSON object per record and line, in compressed segments; read with `modoai records` or `zstdcat`",
         format: "oai_dc",
         durable: true,
         open: records::open,
     },
     SinkKind {
         name: "mirror",
+        former_name: None,
         about: "the files of the site, byte for byte (needs oai_didl)",
         format: "oai_didl",
         durable: false,
         open: mirror::open,
     },
     SinkKind {
-        name: "jsonl",
-        about: "one JSON object per record and line",
-        format: "oai_dc",
-        durable: true,
-        open: jsonl::open,
-    },
-    SinkKind {
         name: "warc",
+        former_name: None,
         about: "WARC 1.1 web archive files with a CDXJ index",
         format: "oai_didl",
         durable: true,
@@ -60,6 +56,7 @@ pub const SINKS: &[SinkKind] = &[
     },
     SinkKind {
         name: "catalogue",
+        former_name: None,
         about: "a catalogue for `modoai serve --catalogue` (aggregator)",
         format: "oai_dc",
         durable: false,
@@ -75,13 +72,15 @@ pub(crate) const NOT_WRITTEN: &str = "cannot be written as a file";
 
 /// Returns the sink with this name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {
-    SINKS.iter().find(|kind| kind.name == name)
+    SINKS.iter().find(|kind| kind.name == name || kind.former_name == Some(name))
 }
 
 /// One row of [`SINKS`].
 pub struct SinkKind {
     /// Its name on the command line.
     pub name: &'static str,
+    /// The name of an earlier sink that it replaces. It is accepted on the command line.
+    pub former_name: Option<&'static str>,
     /// Its description, in a few words.
     pub about: &'static str,
     /// Its default metadata format.
@@ -200,6 +199,11 @@ pub trait Sink: Send {
     fn must_start_over(&self) -> Option<String> {
         None
     }
+    /// Returns true if the sink has converted the data of an earlier version, so that the mark it was opened with no longer
+    /// describes its data. It is then committed immediately, before any page.
+    fn has_converted(&self) -> bool {
+        false
+    }
     /// Compares stored records with what was written, in the order of their identifiers, beginning after the one given;
     /// returns `None` at the end. Called between pages. A sink whose data cannot be altered unnoticed compares nothing.
     fn inspect(&mut self, _after: &str) -> Result<Option<Inspected>, SinkError> {
@@ -265,12 +269,6 @@ pub enum SinkError {
         reason: String,
         /// The paths to remove before starting over.
         anew: String,
-    },
-    /// The existing file was not written by this harvest, and would be lost.
-    #[error("{} already exists and was not written by this harvest", path.display())]
-    NotOurs {
-        /// The file.
-        path: PathBuf,
     },
     /// An error of the catalogue.
     #[error("failed to write the catalogue")]

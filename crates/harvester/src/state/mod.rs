@@ -42,7 +42,12 @@ const FILE: &str = "harvest.sqlite";
 /// The tables.
 const LAYOUT: Layout = Layout {
     application_id: 0,
-    migrations: &[include_str!("001-state.sql"), include_str!("002-catalogue.sql"), include_str!("003-missing.sql")],
+    migrations: &[
+        include_str!("001-state.sql"),
+        include_str!("002-catalogue.sql"),
+        include_str!("003-missing.sql"),
+        include_str!("004-sink.sql"),
+    ],
     // A commit is one write, and survives the process. The sinks write the data of a commit to disk before; if the
     // machine stops, the last commits may be lost, and are harvested again.
     journal: Journal::Wal,

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use modoai_harvester::record::Novelty;
-use modoai_harvester::sink::jsonl::JsonSink;
 use modoai_harvester::sink::records::RecordSink;
 use modoai_harvester::sink::{Part, Sink};
 
@@ -98,38 +97,24 @@ fn expect_no_difference<S: Sink, R: PartialEq + std::fmt::Debug>(
 fn records_are_the_same_whenever_the_process_is_killed() {
     let open = |dir: &Path, mark: Option<&str>| RecordSink::open(dir, mark).expect("opened");
     expect_no_difference(open, |dir| {
-        let segment = std::fs::read(dir.join("segments/000001.modoai")).expect("a segment");
+        let segment = std::fs::read(dir.join("segments/000001.jsonl.zst")).expect("a segment");
         (segment, versions(dir).len())
     });
 }
 
 #[test]
-fn lines_are_the_same_whenever_the_process_is_killed() {
-    let open = |dir: &Path, mark: Option<&str>| JsonSink::open(dir, mark).expect("opened");
-    expect_no_difference(open, |dir| std::fs::read(dir.join("records.jsonl")).expect("a file"));
-}
-
-#[test]
-fn a_file_that_lost_what_was_committed_is_not_gone_on_with() {
+fn a_segment_that_lost_what_was_committed_is_not_gone_on_with() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut records = RecordSink::open(dir.path(), None).expect("opened");
-    let mut lines = JsonSink::open(dir.path(), None).expect("opened");
-    let page = [Item::new("a", "<a/>")];
-    let marks = [super::item::send_page(&mut records, &page), super::item::send_page(&mut lines, &page)];
-    drop((records, lines));
-    for name in ["segments/000001.modoai", "records.jsonl"] {
-        let path = dir.path().join(name);
-        let size = std::fs::metadata(&path).expect("a file").len();
-        let file = std::fs::File::options().write(true).open(&path).expect("a file");
-        file.set_len(size - 1).expect("shortened");
-    }
-    let shorter = |error: Option<modoai_harvester::sink::SinkError>| {
-        assert!(matches!(error, Some(modoai_harvester::sink::SinkError::Altered { .. })), "{error:?}");
-    };
-    shorter(RecordSink::open(dir.path(), Some(&marks[0])).err());
-    shorter(JsonSink::open(dir.path(), Some(&marks[1])).err());
-    for nonsense in ["", "1", "1:2", "1:2:3:4", "x:1:1", "-1:0:0"] {
+    let mut sink = RecordSink::open(dir.path(), None).expect("opened");
+    let mark = super::item::send_page(&mut sink, &[Item::new("a", "<a/>")]);
+    drop(sink);
+    let path = dir.path().join("segments/000001.jsonl.zst");
+    let size = std::fs::metadata(&path).expect("a file").len();
+    let file = std::fs::File::options().write(true).open(&path).expect("a file");
+    file.set_len(size - 1).expect("shortened");
+    let error = RecordSink::open(dir.path(), Some(&mark)).err();
+    assert!(matches!(error, Some(modoai_harvester::sink::SinkError::Altered { .. })), "{error:?}");
+    for nonsense in ["", "1:2:3:4", "x:1:1", "-1:0:0", "much", "jsonl.zst:1", "jsonl.zst:1:x"] {
         assert!(RecordSink::open(dir.path(), Some(nonsense)).is_err(), "{nonsense}");
     }
-    assert!(JsonSink::open(dir.path(), Some("much")).is_err());
 }

@@ -1,6 +1,6 @@
 //! Records as values: sent to a sink in pieces, and read back.
 
-use std::io::Read as _;
+use std::io::Write as _;
 use std::path::Path;
 
 use modoai_harvester::record::{Header, Novelty};
@@ -76,6 +76,11 @@ pub(crate) fn origin() -> Origin {
     }
 }
 
+/// The same, as far as it is stored.
+pub(crate) fn stored_origin() -> Origin {
+    Origin { schema: String::new(), namespace: String::new(), ..origin() }
+}
+
 /// Sends a page and commits it. Returns the mark.
 pub(crate) fn send_page(sink: &mut dyn Sink, items: &[Item]) -> String {
     sink.page(&origin()).expect("taken");
@@ -89,21 +94,24 @@ pub(crate) fn send_page(sink: &mut dyn Sink, items: &[Item]) -> String {
 pub(crate) fn collect(mut records: Records<'_>) -> (Vec<Item>, Vec<Damage>) {
     let (mut items, mut damages) = (Vec::new(), Vec::new());
     while let Some(found) = records.next().expect("readable") {
-        let mut record = match found {
-            Found::Record(record) => record,
+        let (record, origin) = match found {
+            Found::Record(record, origin) => (record, origin),
             Found::Damage(damage) => {
                 damages.push(damage);
                 continue;
             }
         };
-        assert_eq!(*record.origin(), origin());
+        assert_eq!(*origin, stored_origin());
         let header = record.header().clone();
-        let mut parts = Vec::new();
-        while let Some(mut part) = record.next_part().expect("readable") {
+        let count = record.parts().len();
+        let read = |at| {
             let mut bytes = Vec::new();
-            part.read_to_end(&mut bytes).expect("readable");
-            parts.push((part.part, std::mem::take(&mut part.namespaces), bytes));
-        }
+            record.read(at, |piece| bytes.write_all(piece)).expect("readable");
+            bytes
+        };
+        let bytes: Vec<_> = (0..count).map(read).collect();
+        let parts = record.parts().iter().zip(bytes);
+        let parts = parts.map(|(part, bytes)| (part.part, part.namespaces.clone(), bytes)).collect();
         items.push(Item { header, parts });
     }
     (items, damages)

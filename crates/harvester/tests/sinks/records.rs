@@ -6,6 +6,7 @@ use std::path::Path;
 use modoai_harvester::record::{Header, Novelty};
 use modoai_harvester::sink::records::{Reader, RecordSink};
 use modoai_harvester::sink::{Kept, Part, Sink as _};
+use modoai_harvester::state::{Contract, State};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ use super::item::{Item, ItemPart, collect, latest, origin, send_page, versions};
 
 fn found(dir: &Path, identifier: &str) -> Vec<Item> {
     let mut reader = Reader::open(dir).expect("a folder of records");
-    collect(reader.find(identifier).expect("an index")).0
+    collect(reader.find(identifier, false).expect("an index")).0
 }
 
 #[test]
@@ -34,7 +35,7 @@ fn the_latest_version_counts_and_all_are_kept() {
     assert_eq!(found(dir.path(), "b"), [gone]);
     assert_eq!(found(dir.path(), "c"), []);
     let mut reader = Reader::open(dir.path()).expect("a folder of records");
-    assert_eq!(collect(reader.find_versions("a").expect("an index")).0, [changed, a]);
+    assert_eq!(collect(reader.find("a", true).expect("an index")).0, [changed, a]);
 }
 
 #[test]
@@ -78,22 +79,23 @@ fn an_index_is_only_a_convenience() {
 }
 
 #[test]
-fn a_header_that_is_absurd_is_refused_and_nothing_else_suffers() {
+fn a_reader_stops_at_the_mark_that_is_stored() {
     let dir = tempfile::tempdir().expect("a folder");
+    let mut state = State::open(dir.path()).expect("a state");
+    let [base_url, sink, prefix] = ["https://example.org/oai", "records", "oai_dc"].map(str::to_owned);
+    state.agree(&Contract { base_url, sink, prefix }, false).expect("agreed");
     let mut sink = RecordSink::open(dir.path(), None).expect("opened");
-    let mut absurd = Item::new("absurd", "<a/>");
-    absurd.header.sets = vec!["s".repeat(1000); 5000];
-    let mut declared = Item::new("declared", "<a/>");
-    declared.parts[0].1[0].1 = "u".repeat(3 << 20);
-    sink.page(&origin()).expect("taken");
-    let plain = Item::new("plain", "<a/>");
-    assert_eq!(plain.send(&mut sink, 10, Novelty::New), Kept::Yes);
-    for (item, what) in [(absurd, "header is"), (declared, "namespace declarations are")] {
-        let Kept::No(reason) = item.send(&mut sink, 10, Novelty::New) else { panic!("it was kept") };
-        assert!(reason.starts_with(&format!("its {what} ")), "{reason}");
-    }
-    sink.commit().expect("committed");
-    assert_eq!(versions(dir.path()), [plain]);
+    let items = [Item::new("a", "<a>1</a>"), Item::new("b", "<b/>")];
+    let mark = send_page(&mut sink, &items);
+    state.set_mark(&mark).expect("stored");
+    send_page(&mut sink, &[Item::new("a", "<a>2</a>")]);
+    let expect_first_page = |what: &str| {
+        assert_eq!(latest(dir.path()), items, "{what}");
+        assert_eq!(found(dir.path(), "a"), items[..1], "{what}");
+    };
+    expect_first_page("before its mark is stored");
+    drop(sink);
+    expect_first_page("when the index has more");
 }
 
 #[test]
@@ -108,21 +110,6 @@ fn records_whose_state_was_lost_are_put_aside() {
     let kept = tempfile::tempdir().expect("a folder");
     fs::rename(dir.path().join("segments.1"), kept.path().join("segments")).expect("it was put aside");
     assert_eq!(versions(kept.path()).len(), 2);
-}
-
-#[test]
-fn ordinary_tools_can_read_a_segment() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let mut sink = RecordSink::open(dir.path(), None).expect("opened");
-    send_page(&mut sink, &[Item::new("oai:x:1", "<a>é</a>").about("<p/>"), Item::deleted("oai:x:2")]);
-    let file = fs::File::open(dir.path().join("segments/000001.modoai")).expect("a segment");
-    let text = std::io::read_to_string(zstd::Decoder::new(file).expect("zstd")).expect("text");
-    let expected = "\
-        U23:https://example.org/oai\nP6:oai_dc\nS10:urn:schema\nN13:urn:namespace\nH20:2024-06-01T12:00:00Z\n\
-        r7:oai:x:1\nd10:2024-05-01\ns1:a\ns3:a:b\nm0:\nn12:=urn:default\nn9:dc=urn:dc\nb00000009:<a>é</a>\n\
-        a0:\nb00000004:<p/>\ne0:\n\
-        r7:oai:x:2\nd10:2024-05-01\ns1:a\ns3:a:b\nx0:\ne0:\n";
-    assert_eq!(text, expected);
 }
 
 /// What happens to a page in the end.
@@ -150,7 +137,12 @@ fn any_item() -> impl Strategy<Value = Item> {
     let header = ("[a-d]|.{0,9}", any::<String>(), vec(any::<String>(), 0..3), any::<bool>());
     let header =
         header.prop_map(|(identifier, datestamp, sets, deleted)| Header { identifier, datestamp, sets, deleted });
-    (header, vec(any_part(), 0..4)).prop_map(|(header, parts)| Item { header, parts })
+    (header, vec(any_part(), 0..4)).prop_map(|(header, parts)| {
+        // As a line has them: the first metadata, then all about containers.
+        let (mut all, abouts): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(part, ..)| *part == Part::Metadata);
+        let more = all.split_off(all.len().min(1));
+        Item { header, parts: [all, abouts, more].concat() }
+    })
 }
 
 fn any_fate() -> impl Strategy<Value = Option<Novelty>> {

@@ -48,7 +48,7 @@ fn records_do_not_become_lines_of_json() {
     let endpoint = hostile();
     let folder = tempfile::tempdir().expect("a folder");
     Harvest::new(endpoint.url(), folder.path(), "jsonl").with(["--format", "oai_dc"]).run().expect("an end");
-    let text = fs::read_to_string(folder.path().join("records.jsonl")).expect("lines");
+    let text = stored::text(folder.path());
     let lines = stored::lines(folder.path());
     assert_eq!(lines.len(), IDENTIFIERS.len(), "{text}");
     assert!(lines.iter().all(|line| line.identifier.contains("oai:x:") && !line.deleted), "{text}");

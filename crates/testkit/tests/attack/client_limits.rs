@@ -13,7 +13,7 @@ use modoai_testkit::waiting::wait_until;
 
 use crate::harvest::{Ended, Harvest};
 
-const SINKS: [&str; 5] = ["records", "mirror", "jsonl", "warc", "catalogue"];
+const SINKS: [&str; 4] = ["records", "mirror", "warc", "catalogue"];
 
 fn run(endpoint: &Endpoint, folder: &Path, sink: &str, more: &[&str]) -> Ended {
     let harvest = Harvest::new(endpoint.url(), folder, sink).with(["--format", "oai_dc", "--attempts", "2"]);

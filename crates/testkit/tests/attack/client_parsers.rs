@@ -85,7 +85,7 @@ fn entities_are_neither_expanded_nor_fetched() {
         let folder = tempfile::tempdir().expect("a folder");
         let ended = run(&endpoint, folder.path(), "jsonl");
         assert!(ended.peak < MEMORY, "{} bytes of memory", ended.peak);
-        let kept = std::fs::read_to_string(folder.path().join("records.jsonl")).unwrap_or_default();
+        let kept = crate::stored::text(folder.path());
         assert!(!kept.contains("root:") && kept.len() < 10_000, "{kept}");
         assert!(secret.log().is_empty(), "{}", secret.story());
     }

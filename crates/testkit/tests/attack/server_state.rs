@@ -97,13 +97,9 @@ fn the_state_of_a_harvest_is_private_and_what_it_brings_follows_the_umask() {
     let site = TestSite::with(&[("a.txt", "x"), ("b/c.html", "<title>x</title>")]);
     let server = Launch::of(site.path()).start();
     let url = format!("{}/modoai", server.url());
-    for (sink, brought) in [
-        ("records", Some("segments/000001.modoai")),
-        ("jsonl", Some("records.jsonl")),
-        ("warc", None),
-        ("mirror", Some("a.txt")),
-        ("catalogue", None),
-    ] {
+    for (sink, brought) in
+        [("records", Some("segments/000001.jsonl.zst")), ("warc", None), ("mirror", Some("a.txt")), ("catalogue", None)]
+    {
         let folder = tempfile::tempdir().expect("a folder");
         let into = folder.path().join("copy");
         let ended = Harvest::new(&url, &into, sink).run().expect("it ends");

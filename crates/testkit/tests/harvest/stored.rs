@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -54,9 +54,18 @@ fn part(value: &Value, name: &str) -> Option<Vec<u8>> {
     text.or_else(|| Some(STANDARD.decode(value[format!("{name}_base64")].as_str()?).expect("base64")))
 }
 
-/// The lines of the `jsonl` sink, in their order.
+/// The text of the segments of the `records` sink.
+pub(crate) fn text(folder: &Path) -> String {
+    let mut segments: Vec<_> = files_below(folder).expect("readable");
+    segments.retain(|path| path.to_string_lossy().ends_with(".jsonl.zst"));
+    segments.sort();
+    let read = |path| io::read_to_string(zstd::Decoder::new(fs::File::open(folder.join(path))?)?);
+    segments.into_iter().map(|path| read(path).expect("a segment")).collect()
+}
+
+/// The lines of the `records` sink, in their order.
 pub(crate) fn lines(folder: &Path) -> Vec<Line> {
-    let text = fs::read_to_string(folder.join("records.jsonl")).unwrap_or_default();
+    let text = text(folder);
     assert!(text.is_empty() || text.ends_with('\n'), "the last line has no end");
     text.lines().map(Line::read).collect()
 }

@@ -41,7 +41,6 @@ const TABLES: &str = "
     CREATE TABLE versions (
         high INTEGER NOT NULL, low INTEGER NOT NULL,
         segment INTEGER NOT NULL, frame INTEGER NOT NULL, within INTEGER NOT NULL,
-        deleted INTEGER NOT NULL,
         PRIMARY KEY (high, low, segment, frame, within)
     ) WITHOUT ROWID;
     CREATE TABLE covered (segment INTEGER PRIMARY KEY, length INTEGER NOT NULL);";
@@ -52,13 +51,12 @@ pub(super) struct Entry {
     high: i64,
     low: i64,
     spot: Spot,
-    deleted: bool,
 }
 
 impl Entry {
-    pub(super) fn new(identifier: &str, spot: Spot, deleted: bool) -> Self {
+    pub(super) fn new(identifier: &str, spot: Spot) -> Self {
         let (high, low) = halves(identifier);
-        Self { high, low, spot, deleted }
+        Self { high, low, spot }
     }
 }
 
@@ -133,10 +131,10 @@ impl Index {
         // In the order of the table: every page of it is touched once.
         entries.sort_unstable();
         self.write(|write| {
-            let mut insert = write.prepare_cached("INSERT OR REPLACE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+            let mut insert = write.prepare_cached("INSERT OR REPLACE INTO versions VALUES (?1, ?2, ?3, ?4, ?5)")?;
             for entry in &*entries {
                 let Spot { segment, frame, within } = entry.spot;
-                insert.execute(params![entry.high, entry.low, segment, frame.cast_signed(), within, entry.deleted])?;
+                insert.execute(params![entry.high, entry.low, segment, frame.cast_signed(), within])?;
             }
             covered.iter().try_for_each(|reach| cover(write, *reach))
         })
@@ -169,9 +167,11 @@ impl Index {
         let mut entries = Vec::new();
         loop {
             match scan.advance()? {
-                Step::Record => {
-                    let header = scan.header();
-                    entries.push(Entry::new(&header.identifier, scan.spot(), header.deleted));
+                Step::Line => {
+                    match scan.identifier() {
+                        Ok(identifier) => entries.push(Entry::new(&identifier, scan.spot())),
+                        Err(damage) => damages.push(damage),
+                    }
                     if entries.len() == BATCH {
                         // Not covered yet: should this be interrupted, the same rows are written again.
                         self.add(&mut entries, &[])?;
@@ -197,7 +197,7 @@ impl Index {
         found().map_err(failing("read", &self.path))
     }
 
-    /// Notes which versions are not the latest of their record, for [`Index::superseded`].
+    /// Notes which versions are not the latest of their record, for [`Index::is_superseded`].
     pub(super) fn note_superseded(&self) -> Result<(), SinkError> {
         let sql = "
             DROP TABLE IF EXISTS temp.superseded;
@@ -210,13 +210,12 @@ impl Index {
         self.connection.execute_batch(sql).map_err(failing("read", &self.path))
     }
 
-    /// Some of them in order, from this place on.
-    pub(super) fn superseded(&self, from: Spot, most: usize) -> Result<Vec<Spot>, SinkError> {
-        let found = || -> rusqlite::Result<Vec<Spot>> {
-            let sql = "SELECT segment, frame, within FROM temp.superseded
-                       WHERE (segment, frame, within) >= (?1, ?2, ?3) ORDER BY segment, frame, within LIMIT ?4";
-            let from = params![from.segment, from.frame.cast_signed(), from.within, most as i64];
-            self.connection.prepare_cached(sql)?.query_map(from, spot)?.collect()
+    /// Returns true if the version at this position is not the latest of its record. In the order of positions, this is
+    /// fast.
+    pub(super) fn is_superseded(&self, Spot { segment, frame, within }: Spot) -> Result<bool, SinkError> {
+        let found = || -> rusqlite::Result<bool> {
+            let sql = "SELECT 1 FROM temp.superseded WHERE (segment, frame, within) = (?1, ?2, ?3)";
+            self.connection.prepare_cached(sql)?.exists(params![segment, frame.cast_signed(), within])
         };
         found().map_err(failing("read", &self.path))
     }

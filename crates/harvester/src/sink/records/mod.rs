@@ -1,72 +1,69 @@
-//! Stores records as received: compressed, append-only, with all versions, and with an index that finds each of them.
+//! Stores records as received, one JSON object per record and line: compressed, append-only, with all versions, and with
+//! an index that finds each of them.
 //!
 //! A file per page or per record makes large harvests slow to read; a database makes them slow to write. This is a log:
-//! `DIR/segments/000001.modoai`, `000002.modoai` and so on, and next to them `index.sqlite`, which contains the
-//! position of each record and can be deleted at any time. The present form is 1.
+//! `DIR/segments/000001.jsonl.zst`, `000002.jsonl.zst` and so on, and next to them `index.sqlite`, which contains the
+//! position of each record and can be deleted at any time.
 //!
-//! # Segments
+//! A segment is a sequence of standard zstd frames with checksums, so `zstdcat` prints its [lines](line). A frame contains
+//! complete lines: at most 1 MiB of them, or one line that is longer. A record is found by the offset of its frame and the
+//! offset of its line in the content of the frame. Commits end with a frame. Lines are in the order in which records were
+//! received. A record that changed has a further line; the last one counts.
 //!
-//! A segment is a sequence of zstd frames, so that `zstd -dc 000001.modoai` prints its whole content. It begins with a
-//! frame that decompressors skip: the bytes `5D 2A 4D 18`, the size 24, the text `modoai records, form 1.` and a line
-//! feed. A sequence of labels and frames follows. A label is a skipped frame, too; numbers are little-endian:
-//!
-//! | bytes | meaning |
+//! | file | contents |
 //! |---|---|
-//! | 0–3 | `5D 2A 4D 18` |
-//! | 4–7 | 24 |
-//! | 8–11 | size of the compressed frame that follows; 0 if none does |
-//! | 12–15 | size of its content, at most 8 MiB |
-//! | 16–19 | 1: the frame continues a record that began in the previous frame; 2: this frame and everything before it are committed; or their sum |
-//! | 20–23 | number of records that begin in the frame |
-//! | 24–31 | xxh3 (64 bits) of bytes 0–23, seeded with the label's offset in the file |
-//!
-//! Each frame has zstd's own checksum. Data after the last committed frame of the last segment is ignored.
-//!
-//! # Content
-//!
-//! The content of a frame is fields: a letter, the size of the value in decimal digits, a colon, the value, a line
-//! feed. A frame that does not continue a record begins with the origin of its records. A field is never divided
-//! between frames. If a record is larger than a frame, the bytes of a part are divided into several fields.
-//!
-//! | letter | value |
-//! |---|---|
-//! | `U` `P` `S` `N` `H` | base URL; metadata prefix, its schema and its namespace; response date of the page |
-//! | `r` | a record begins: its identifier |
-//! | `d` | its datestamp, as the server wrote it |
-//! | `s` | a set it is in |
-//! | `x` | empty: it is deleted |
-//! | `m`, `a` | empty: its metadata begins, or an about container |
-//! | `n` | a namespace declaration that the part inherits: prefix (empty for the default), `=`, URI |
-//! | `b` | more of the part, exactly as received |
-//! | `e` | empty: the record ends |
+//! | `line` | one record as a line |
+//! | `write` | the sink |
+//! | `scan` | frames and lines in their order, and the unreadable parts between them |
+//! | `index` | positions by identifier |
+//! | `read` | the latest version of each record, all versions, or one record |
+//! | `previous` | the forms of earlier versions, which are converted |
 
-mod envelope;
 mod index;
-mod mark;
+mod line;
+mod previous;
 mod read;
 mod scan;
-mod segment;
 mod write;
 
 use std::fmt;
 use std::path::PathBuf;
 
+pub use line::write_line;
 pub use read::{Found, Reader, Records};
-pub use scan::{Record, StoredPart};
 pub use write::RecordSink;
 
+use super::log::{FileNames, Position};
 use super::{Place, Sink, SinkError};
 
 /// The directory of segments, in the directory of a harvest.
 const SEGMENTS: &str = "segments";
+/// The size at which a frame is closed: large enough to compress well, small enough that reading one record
+/// decompresses little.
+const FRAME: usize = 1 << 20;
+
+/// Returns the names of segments.
+fn names() -> FileNames {
+    FileNames { prefix: String::new(), digits: 6, suffix: ".jsonl.zst" }
+}
+
+/// The position of the first record.
+const START: Position = Position { file: 1, length: 0 };
+/// The beginning of a mark, which is followed by the position of the commit. It differs from those of earlier versions.
+const MARK: &str = "jsonl.zst:";
+
+/// Returns the position in a mark; `None` for marks of earlier versions.
+fn read_mark(text: &str) -> Option<Position> {
+    text.strip_prefix(MARK)?.parse().ok()
+}
 
 /// The position of a version of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
     segment: u32,
-    /// The offset of its frame's label.
+    /// The offset of its frame.
     frame: u64,
-    /// The offset of the record in the content of the frame.
+    /// The offset of its line in the content of the frame.
     within: u32,
 }
 
@@ -87,13 +84,6 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, offset, length, reason } = self;
         write!(f, "{} is damaged: {reason} (bytes {offset} to {})", path.display(), offset + length)
-    }
-}
-
-impl From<Damage> for SinkError {
-    fn from(damage: Damage) -> Self {
-        let reason = format!("{} (bytes {} to {})", damage.reason, damage.offset, damage.offset + damage.length);
-        Self::Damaged { path: damage.path, reason }
     }
 }
 

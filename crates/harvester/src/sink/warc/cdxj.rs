@@ -82,8 +82,8 @@ fn push_json(line: &mut String, text: &str) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::archive::Position;
     use super::*;
+    use crate::sink::log::Position;
 
     fn line(uri: &str, media_type: &str) -> String {
         let date = Datestamp::from_unix(1_700_000_000);

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::archive::{Member, Position};
+use super::archive::Member;
 use crate::sink::SinkError;
 use crate::sink::ledger::{Ledger, Outcome, with_facts};
+use crate::sink::log::Position;
 use crate::sink::spool::Take;
 
 /// The tables. Files of version 1 may lack those that were added without a new version.
@@ -72,7 +73,7 @@ impl Index {
 
     fn set_end(&self, at: Position) -> Outcome<()> {
         self.begin()?;
-        self.ledger.set_fact("end", &at.to_text())?;
+        self.ledger.set_fact("end", &at.to_string())?;
         self.ledger.commit()
     }
 
@@ -92,7 +93,7 @@ impl Index {
 
     /// Up to where the archive was whole when last committed.
     pub(super) fn end(&self) -> Outcome<Option<Position>> {
-        Ok(self.ledger.fact("end")?.as_deref().and_then(Position::from_text))
+        Ok(self.ledger.fact("end")?.and_then(|text| text.parse().ok()))
     }
 
     /// Forgets what is beyond a position: it was cut off.
@@ -110,11 +111,11 @@ impl Index {
 
     /// Up to where the CDXJ files list the archive.
     pub(super) fn listed(&self) -> Outcome<Option<Position>> {
-        Ok(self.ledger.fact("listed")?.as_deref().and_then(Position::from_text))
+        Ok(self.ledger.fact("listed")?.and_then(|text| text.parse().ok()))
     }
 
     pub(super) fn set_listed(&self, at: Position) -> Outcome<()> {
-        self.ledger.set_fact("listed", &at.to_text())
+        self.ledger.set_fact("listed", &at.to_string())
     }
 
     /// Remembers a line of the CDXJ file of a segment.

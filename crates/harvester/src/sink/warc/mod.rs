@@ -38,14 +38,15 @@ use std::path::{Path, PathBuf};
 use modoai_protocol::Datestamp;
 use rustix::fs::{Mode, OFlags};
 
-use self::archive::{Archive, Position, file_name, index_name};
+use self::archive::{Archive, indexes, segments};
 use self::envelope::Fold;
 use self::index::Index;
 use self::payload::new_spool;
 use super::container::Container;
+use super::log::Position;
 use super::reference::Getter;
 use super::resources::Resources;
-use super::spool::{Scratch, Spool, make_folder};
+use super::spool::{Scratch, Spool, make_folder, sync_folder};
 use super::{Kept, Origin, Part, Place, Sink, SinkError, Source};
 use crate::clock;
 use crate::didl::Algorithm;
@@ -68,8 +69,6 @@ struct Warc {
     prefix: String,
     /// The time of the page, by the clock of this machine.
     date: Datestamp,
-    /// The end of the last commit.
-    committed: Position,
     /// True if earlier segments have a form that cannot be replayed.
     has_other_form: bool,
     record: Option<Arriving>,
@@ -99,7 +98,7 @@ impl Warc {
         let own_path = dir.join(OWN_FOLDER);
         let (index, is_new) = Index::open(&own_path)?;
         let name = &place.source.slug;
-        let at = match place.mark.and_then(Position::from_text) {
+        let at = match place.mark.and_then(|mark| mark.parse().ok()) {
             Some(mark) => mark,
             // Files without state belong to an earlier archive, whose state was lost: they are kept.
             None if is_new => Position { file: Archive::next_free(&dir, name)?, length: 0 },
@@ -121,7 +120,6 @@ impl Warc {
             getter: Getter::new(place.client, place.gauge, place.budget),
             prefix: String::new(),
             date: Datestamp::from_unix(0),
-            committed: at,
             has_other_form: has_other_form && !is_new && place.mark.is_some(),
             record: None,
         };
@@ -136,18 +134,19 @@ impl Warc {
     /// Writes the CDXJ files that are missing, and those of the segments from `open` on, which may have grown. There is one
     /// for each segment, so that a run writes its own lines only.
     fn list(&self, open: u32) -> Result<(), SinkError> {
-        let is_listed = self.index.listed()? == Some(self.committed);
+        let (committed, slug) = (self.archive.log.committed(), &self.source.slug);
+        let is_listed = self.index.listed()? == Some(committed);
         let mut next = self.index.captured(0)?;
         while let Some(number) = next {
-            let path = self.dir.join(index_name(&self.source.slug, number));
+            let path = self.dir.join(indexes(slug).name(number));
             // Segments may have been moved elsewhere, with their files.
-            let is_missing = || self.dir.join(file_name(&self.source.slug, number)).exists() && !path.exists();
+            let is_missing = || self.dir.join(segments(slug).name(number)).exists() && !path.exists();
             if (number >= open && !is_listed) || is_missing() {
                 self.write_lines(number, &path)?;
             }
             next = self.index.captured(number.saturating_add(1))?;
         }
-        if is_listed { Ok(()) } else { self.index.set_listed(self.committed) }
+        if is_listed { Ok(()) } else { self.index.set_listed(committed) }
     }
 
     /// Writes the CDXJ file of a segment, and puts it in place in one step.
@@ -176,7 +175,7 @@ impl Arriving {
 impl Sink for Warc {
     fn must_start_over(&self) -> Option<String> {
         self.has_other_form.then(|| {
-            let next = file_name(&self.source.slug, self.archive.first());
+            let next = segments(&self.source.slug).name(self.archive.first);
             format!("the WARC files before {next} cannot be replayed, because modoai 0.1 wrote them in another form")
         })
     }
@@ -236,21 +235,19 @@ impl Sink for Warc {
     }
 
     fn commit(&mut self) -> Result<String, SinkError> {
-        self.archive.sync()?;
-        self.committed = self.archive.position();
-        self.index.commit(self.committed)?;
-        Ok(self.committed.to_text())
+        let at = self.archive.log.commit()?;
+        self.index.commit(at)?;
+        Ok(at.to_string())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
         self.record = None;
         self.index.roll_back()?;
-        self.archive.cut(self.committed)
+        self.archive.log.roll_back()
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        self.archive.sync()?;
-        self.list(self.archive.first())?;
-        self.archive.sync_folder()
+        self.list(self.archive.first)?;
+        sync_folder(&self.dir)
     }
 }

@@ -224,7 +224,7 @@ impl Warc {
         digest: &str,
         member: &Member,
     ) -> Result<(), SinkError> {
-        let file = self.archive.file_name();
+        let file = self.archive.log.file_name();
         let line = Capture { uri, date, media_type, status, digest, file: &file }.line(member);
         self.index.add_line(&line, member)
     }
@@ -255,7 +255,7 @@ impl Warc {
                 info += &format!("{name}: {}\r\n", one_line(value));
             }
         }
-        let (id, file) = (new_id(), self.archive.file_name());
+        let (id, file) = (new_id(), self.archive.log.file_name());
         let mut spool = Spool::new(Algorithm::Sha1);
         spool.push(info.as_bytes(), &self.scratch)?;
         let digest = spool.digest();
