@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use modoai_testkit::endpoint::{Endpoint, Reply, Script};
 
-use crate::harvest::{Ended, Harvest};
+use crate::harvest::{Ended, Harvest, stored};
 
 /// The most memory that a harvest may have, in a build for tests.
 const MEMORY: u64 = 160 << 20;
@@ -85,7 +85,7 @@ fn entities_are_neither_expanded_nor_fetched() {
         let folder = tempfile::tempdir().expect("a folder");
         let ended = run(&endpoint, folder.path(), "jsonl");
         assert!(ended.peak < MEMORY, "{} bytes of memory", ended.peak);
-        let kept = crate::stored::text(folder.path());
+        let kept = stored::text(folder.path());
         assert!(!kept.contains("root:") && kept.len() < 10_000, "{kept}");
         assert!(secret.log().is_empty(), "{}", secret.story());
     }

@@ -18,7 +18,7 @@ use memchr::memchr2;
 use modoai_protocol::Datestamp;
 
 use crate::record::Header;
-use crate::sink::gathered::{Gathered, GatheredPart};
+use crate::sink::gathered::Gathered;
 use crate::sink::{Origin, Part};
 
 /// The beginning of every line.
@@ -28,76 +28,100 @@ const PIECE: usize = 64 * 1024;
 
 /// Writes a record as a line.
 pub fn write_line(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = LineWriter { text: Vec::with_capacity(4096), out };
     let header = record.header();
-    out.write_all(OPENING)?;
-    write_string(&header.identifier, out)?;
-    out.write_all(b",\"datestamp\":")?;
-    write_string(&header.datestamp, out)?;
-    write!(out, ",\"deleted\":{},\"sets\":[", header.deleted)?;
+    line.field("{\"identifier\":", &header.identifier);
+    line.field(",\"datestamp\":", &header.datestamp);
+    line.put(if header.deleted { ",\"deleted\":true,\"sets\":[" } else { ",\"deleted\":false,\"sets\":[" });
     for (at, set) in header.sets.iter().enumerate() {
-        separate(at, out)?;
-        write_string(set, out)?;
+        line.field(if at > 0 { "," } else { "" }, set);
     }
-    out.write_all(b"],\"format\":")?;
-    write_string(&origin.prefix, out)?;
-    out.write_all(b",\"source\":")?;
-    write_string(&origin.base_url, out)?;
-    write!(out, ",\"harvested\":\"{}\"", origin.harvested)?;
-    let places = |kind| record.parts().iter().enumerate().filter(move |(_, part)| part.part == kind).map(|(at, _)| at);
-    let (metadata, abouts): (Vec<_>, Vec<_>) = (places(Part::Metadata).collect(), places(Part::About).collect());
-    if let Some(first) = metadata.first() {
-        out.write_all(b",")?;
-        write_part(record, *first, "metadata", out)?;
+    line.field("],\"format\":", &origin.prefix);
+    line.field(",\"source\":", &origin.base_url);
+    line.put(",\"harvested\":\"");
+    line.text.extend_from_slice(&origin.harvested.to_bytes());
+    line.put("\"");
+    let first = record.parts().iter().position(|part| part.part == Part::Metadata);
+    if let Some(at) = first {
+        line.part(",\"metadata", record, at)?;
     }
-    out.write_all(b",\"about\":[")?;
-    write_parts(record, &abouts, out)?;
-    if metadata.len() > 1 {
-        out.write_all(b"],\"more_metadata\":[")?;
-        write_parts(record, &metadata[1..], out)?;
+    line.put(",\"about\":[");
+    line.parts(Part::About, record, None)?;
+    if record.parts().iter().filter(|part| part.part == Part::Metadata).count() > 1 {
+        line.put("],\"more_metadata\":[");
+        line.parts(Part::Metadata, record, first)?;
     }
-    out.write_all(b"]}\n")
+    line.put("]}\n");
+    line.out.write_all(&line.text)
 }
 
-fn write_parts(record: &mut Gathered, places: &[usize], out: &mut dyn Write) -> io::Result<()> {
-    for (number, at) in places.iter().enumerate() {
-        separate(number, out)?;
-        out.write_all(b"{")?;
-        write_part(record, *at, "xml", out)?;
-        out.write_all(b"}")?;
-    }
-    Ok(())
+/// Writes the parts of a line.
+struct LineWriter<'a> {
+    /// What is not written yet.
+    text: Vec<u8>,
+    out: &'a mut dyn Write,
 }
 
-fn write_part(record: &mut Gathered, at: usize, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    if record.parts()[at].is_text {
-        write!(out, "\"{name}\":\"")?;
-        let mut escaped = Vec::new();
+impl LineWriter<'_> {
+    fn put(&mut self, text: &str) {
+        self.text.extend_from_slice(text.as_bytes());
+    }
+
+    /// Writes a name and a string.
+    fn field(&mut self, name: &str, value: &str) {
+        self.put(name);
+        if value.bytes().any(is_escaped) {
+            self.text.extend_from_slice(serde_json::Value::from(value).to_string().as_bytes());
+            return;
+        }
+        for text in ["\"", value, "\""] {
+            self.put(text);
+        }
+    }
+
+    /// Writes all parts of a kind except one, as a list.
+    fn parts(&mut self, kind: Part, record: &mut Gathered, except: Option<usize>) -> io::Result<()> {
+        let mut separator = "{\"xml";
+        for at in 0..record.parts().len() {
+            if record.parts()[at].part == kind && Some(at) != except {
+                self.part(separator, record, at)?;
+                self.put("}");
+                separator = ",{\"xml";
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a part after the beginning of its name.
+    fn part(&mut self, name: &str, record: &mut Gathered, at: usize) -> io::Result<()> {
+        let is_text = record.parts()[at].is_text;
+        self.put(name);
+        self.put(if is_text { "\":\"" } else { "_base64\":\"" });
+        let Self { text, out } = self;
         record.read(at, |piece| {
-            escaped.clear();
-            escape_into(&mut escaped, piece);
-            out.write_all(&escaped)
+            match is_text {
+                true => escape_into(text, piece),
+                false => text.extend_from_slice(base64_simd::STANDARD.encode_to_string(piece).as_bytes()),
+            }
+            if text.len() > PIECE {
+                out.write_all(text)?;
+                text.clear();
+            }
+            Ok(())
         })?;
-    } else {
-        write!(out, "\"{name}_base64\":\"")?;
-        record.write_base64(at, out)?;
+        self.put("\",\"namespaces\":{");
+        for (at, (prefix, uri)) in record.parts()[at].namespaces.iter().enumerate() {
+            self.field(if at > 0 { "," } else { "" }, prefix);
+            self.field(":", uri);
+        }
+        self.put("}");
+        Ok(())
     }
-    out.write_all(b"\",\"namespaces\":{")?;
-    let GatheredPart { namespaces, .. } = &record.parts()[at];
-    for (at, (prefix, uri)) in namespaces.iter().enumerate() {
-        separate(at, out)?;
-        write_string(prefix, out)?;
-        out.write_all(b":")?;
-        write_string(uri, out)?;
-    }
-    out.write_all(b"}")
 }
 
-fn separate(at: usize, out: &mut dyn Write) -> io::Result<()> {
-    if at > 0 { out.write_all(b",") } else { Ok(()) }
-}
-
-fn write_string(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(out, text).map_err(io::Error::from)
+/// Returns true if JSON requires that the byte is escaped.
+fn is_escaped(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 /// Escapes a piece of a JSON string. Only ASCII characters are escaped, so a piece may begin and end within a
@@ -107,7 +131,7 @@ fn escape_into(out: &mut Vec<u8>, piece: &[u8]) {
     const BLOCK: usize = 32;
     out.reserve(piece.len() + piece.len() / 16);
     for block in piece.chunks(BLOCK) {
-        let found = block.iter().fold(false, |found, &byte| found | (byte < 0x20) | (byte == b'"') | (byte == b'\\'));
+        let found = block.iter().fold(false, |found, &byte| found | is_escaped(byte));
         if !found {
             out.extend_from_slice(block);
             continue;

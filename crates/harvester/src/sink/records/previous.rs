@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use modoai_protocol::Datestamp;
 
-use super::index::Reach;
 use super::line::read_line;
 use super::scan::{find_frame, read_frame};
 use super::write::RecordSink;
@@ -41,34 +40,34 @@ impl Previous {
     /// also with a hash after it; `None` for other marks. Without a mark, returns the segments in the folder, if any. The
     /// file that was written last must not be shorter; nothing is changed here.
     pub(super) fn open(dir: &Path, mark: Option<&str>) -> Result<Option<Self>, SinkError> {
-        let folder = dir.join(SEGMENTS);
-        let numbers: Vec<_> = mark.unwrap_or_default().split(':').collect();
-        let last: Reach = match (mark, numbers.as_slice()) {
-            (None, _) => Reach::default(),
-            (Some(_), [segment, length, records]) => match (segment.parse(), length.parse(), records.parse::<u64>()) {
-                (Ok(segment), Ok(0), Ok(_)) => (u32::saturating_sub(segment, 1), 0),
-                (Ok(segment), Ok(length), Ok(_)) => (segment, length),
-                _ => return Ok(None),
-            },
-            (Some(_), [length, ..]) => {
-                let (path, Ok(length)) = (dir.join("records.jsonl"), length.parse()) else { return Ok(None) };
-                expect_length(&path, length, &[&path, &dir.join(OWN_FOLDER)])?;
+        let (folder, own) = (dir.join(SEGMENTS), dir.join(OWN_FOLDER));
+        let path_of = |number| folder.join(names().name(number));
+        let numbers: Vec<Option<u64>> = mark.iter().flat_map(|mark| mark.split(':')).map(|n| n.parse().ok()).collect();
+        let last = match *numbers.as_slice() {
+            [] => None,
+            [Some(length)] | [Some(length), _] => {
+                let path = dir.join("records.jsonl");
+                expect_length(&path, length, &[&path, &own])?;
                 return Ok(Some(Self::Lines(path, length)));
+            }
+            [Some(segment), Some(length), Some(_)] => {
+                // A segment that was just started has no file yet; the previous one has.
+                let number = if length > 0 { segment } else { segment.saturating_sub(1) };
+                Some((u32::try_from(number).unwrap_or(u32::MAX), length))
             }
             _ => return Ok(None),
         };
-        if last.0 > 0 {
-            expect_length(&folder.join(names().name(last.0)), last.1, &[&dir.join(OWN_FOLDER)])?;
+        if let Some((number, length)) = last.filter(|last| last.0 > 0) {
+            expect_length(&path_of(number), length, &[&own])?;
         }
         let found = if folder.exists() { names().list(&folder)? } else { Vec::new() };
-        let count = if mark.is_some() { last.0 } else { found.last().map_or(0, |last| last.0) };
-        if mark.is_none() && count == 0 {
-            return Ok(None);
-        }
+        let Some((count, _)) = last.or(found.last().copied()) else { return Ok(None) };
         let size = |number| found.iter().find(|found| found.0 == number).map_or(0, |found| found.1);
-        let end = |number| if number == last.0 && last.1 > 0 { last.1 } else { size(number) };
-        let segment = |number| (folder.join(names().name(number)), end(number));
-        Ok(Some(Self::Segments((1..=count).map(segment).collect())))
+        let end = |number| match last {
+            Some((last, length)) if last == number && length > 0 => length,
+            _ => size(number),
+        };
+        Ok(Some(Self::Segments((1..=count).map(|number| (path_of(number), end(number))).collect())))
     }
 
     /// Deletes the segments in a folder, which were converted.
