@@ -37,7 +37,7 @@ class Harvester:
         self.number = number
 
     async def harvest(self):
-        query, waited, refusals = QUERY, False, 0
+        query, waited, refusals, lists = QUERY, False, 0, 0
         while time.monotonic() < self.end:
             try:
                 status, headers, tail = await asyncio.wait_for(self.ask(query), PATIENCE)
@@ -52,7 +52,10 @@ class Harvester:
                 waited, refusals = False, 0
                 token = TOKEN.search(tail)
                 query = f"verb=ListRecords&resumptionToken={quote(token[1].decode())}" if token else QUERY
-                self.counts["complete lists"] += token is None
+                if not token:
+                    lists += 1
+                    self.counts["complete lists"] += 1
+                    self.counts["harvesters with a complete list"] += lists == 1
             elif status == 503:
                 self.counts["refusals"] += 1
                 refusals += 1
