@@ -1,7 +1,7 @@
 //! `modoai count`.
 
 mod files;
-mod told;
+mod render;
 mod web;
 
 use std::fs::File;
@@ -107,7 +107,7 @@ impl CountCommand {
             return Err(CliError::new(Kind::Usage, "no source given")
                 .hint("give at least two of --files, --repository, --crawl, --sitemap and --log"));
         }
-        self.tell(&count)
+        self.render(&count)
     }
 
     /// Returns the site that is counted, from the first source that states it.

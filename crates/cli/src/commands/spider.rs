@@ -204,12 +204,12 @@ impl SpiderCommand {
         };
         let survey = survey.map_err(Stopped::into_error)?;
         let mut failures = Failures::default();
-        self.tell(&survey, &mut failures);
-        let told = self.write_to_owners(&survey, &plan, quiet, &mut failures);
-        failures.note(told);
-        let judged = self.judge(survey.run());
+        self.write_reports(&survey, &mut failures);
+        let sent = self.write_to_owners(&survey, &plan, quiet, &mut failures);
+        failures.note(sent);
+        let checked = self.check(survey.run());
         failures.note(survey.close().map_err(report_failed));
-        failures.end(judged)
+        failures.end(checked)
     }
 
     /// Traverses the web, and returns the survey of the results.

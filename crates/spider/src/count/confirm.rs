@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::{Fate, Ledger};
 use crate::traverse::Options;
-use crate::traverse::visit::{Errand, Look, Visited, Visitor};
+use crate::traverse::visit::{FetchJob, Method, Visited, Visitor};
 
 /// Requests the URLs that files, repository and crawl do not confirm. Returns the number of URLs.
 pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) -> usize {
@@ -36,19 +36,19 @@ pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) ->
 
 async fn visit(visitor: Arc<Visitor>, claim: String) -> (String, Fate) {
     let Ok(url) = Url::parse(&claim) else { return (claim, Fate::Untested) };
-    let mut visited = Arc::clone(&visitor).go(errand(&url, Look::Head)).await;
-    if visited.is_hearsay {
-        visited = visitor.go(errand(&url, Look::Get)).await;
+    let mut visited = Arc::clone(&visitor).go(job(&url, Method::Head)).await;
+    if visited.is_missing_by_head {
+        visited = visitor.go(job(&url, Method::Get)).await;
     }
     let Visited { conclusion, .. } = visited;
     (claim, Fate::from(&conclusion.outcome))
 }
 
-fn errand(url: &Url, look: Look) -> Errand {
-    Errand {
+fn job(url: &Url, method: Method) -> FetchJob {
+    FetchJob {
         node: 0,
         url: url.clone(),
-        look,
+        method,
         referer: None,
         etag: None,
         modified: None,

@@ -15,7 +15,7 @@ pub struct Lines {
     /// All lines.
     pub all: u64,
     /// Lines of a GET request that returned the resource.
-    pub told: u64,
+    pub delivered: u64,
     /// Invalid lines.
     pub odd: u64,
 }
@@ -47,7 +47,7 @@ fn read_lines(mut log: impl BufRead, each: &mut dyn FnMut(&str)) -> io::Result<L
         }
         match request(&line) {
             Some((b"GET", target, 200 | 206 | 304)) => {
-                lines.told += 1;
+                lines.delivered += 1;
                 each(target);
             }
             Some(_) => {}
@@ -112,18 +112,18 @@ mod checks {
 
     #[test]
     fn what_was_sent_is_told() {
-        let told = targets(LOG.as_bytes());
-        assert_eq!(told.0, ["/a.html", "/b?x=\\\"1\\\"", "/last"]);
-        assert_eq!(told.1, Lines { all: 8, told: 3, odd: 2 });
+        let delivered = targets(LOG.as_bytes());
+        assert_eq!(delivered.0, ["/a.html", "/b?x=\\\"1\\\"", "/last"]);
+        assert_eq!(delivered.1, Lines { all: 8, delivered: 3, odd: 2 });
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packer.write_all(LOG.as_bytes()).expect("memory");
-        assert_eq!(targets(&packer.finish().expect("memory")), told);
+        assert_eq!(targets(&packer.finish().expect("memory")), delivered);
     }
 
     #[test]
     fn an_endless_line_is_one_odd_line() {
         let log = format!("{}\n1 - - [x] \"GET /a HTTP/1.1\" 200 1\n", "\"".repeat(300_000));
-        let (told, lines) = targets(log.as_bytes());
-        assert_eq!((told.len(), lines.all, lines.odd), (1, 2, 1));
+        let (delivered, lines) = targets(log.as_bytes());
+        assert_eq!((delivered.len(), lines.all, lines.odd), (1, 2, 1));
     }
 }

@@ -278,7 +278,7 @@ fn kind_of(ledger: &Ledger, name: &str, entry: &Entry) -> String {
     let ending = path.rsplit('/').next().and_then(|file| file.rsplit_once('.')).map(|(_, ending)| ending);
     let ending = ending.filter(|ending| ending.len() <= 8 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
-    let told = match ending.as_str() {
+    let text = match ending.as_str() {
         "htm" | "html" => "text/html",
         "css" => "text/css",
         "js" | "mjs" => "text/javascript",
@@ -291,7 +291,7 @@ fn kind_of(ledger: &Ledger, name: &str, entry: &Entry) -> String {
         "" => "unknown",
         _ => return format!(".{ending}"),
     };
-    told.to_owned()
+    text.to_owned()
 }
 
 fn remarks(ledger: &Ledger) -> Vec<String> {

@@ -63,7 +63,7 @@ fn walk(value: &Value, found: &mut impl FnMut(&str)) {
                 if name != "@context" {
                     let is_url = URLS.contains(&name.as_str());
                     if is_url || PERHAPS.contains(&name.as_str()) {
-                        tell(value, is_url, found);
+                        visit_references(value, is_url, found);
                     }
                     walk(value, found);
                 }
@@ -73,10 +73,10 @@ fn walk(value: &Value, found: &mut impl FnMut(&str)) {
     }
 }
 
-fn tell(value: &Value, is_url: bool, found: &mut impl FnMut(&str)) {
+fn visit_references(value: &Value, is_url: bool, found: &mut impl FnMut(&str)) {
     match value {
         Value::Array(values) => {
-            values.iter().filter(|value| value.is_string()).for_each(|value| tell(value, is_url, found));
+            values.iter().filter(|value| value.is_string()).for_each(|value| visit_references(value, is_url, found));
         }
         Value::String(text) if is_reference(text.trim(), is_url) => found(text.trim()),
         _ => {}

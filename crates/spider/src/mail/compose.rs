@@ -80,9 +80,11 @@ pub(super) fn compose(
 }
 
 fn why_quiet(silent: &[Section]) -> String {
-    match silent.iter().flat_map(|section| section.tally).map(|[_, told]| told).sum() {
+    match silent.iter().flat_map(|section| section.tally).map(|[_, reported]| reported).sum() {
         0 => "no findings".to_owned(),
-        told => format!("nothing new ({} reported before)", words::counted(told, ("finding was", "findings were"))),
+        reported => {
+            format!("nothing new ({} reported before)", words::counted(reported, ("finding was", "findings were")))
+        }
     }
 }
 
@@ -198,8 +200,8 @@ fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
 pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (kind, numbers) in KINDS.into_iter().zip(tally) {
-        let Some(told) = words::told(kind).filter(|_| numbers[which] > 0) else { continue };
-        let (one, many) = told.counted;
+        let Some(wording) = words::wording(kind).filter(|_| numbers[which] > 0) else { continue };
+        let (one, many) = wording.counted;
         words.push(words::counted(numbers[which], (&format!("{first}{one}"), &format!("{first}{many}"))));
         first = "";
     }

@@ -273,7 +273,7 @@ impl Round<'_> {
             if !addressee.found.insert(found.key) {
                 continue;
             }
-            let is_new = !self.ledger.told(&addressee.address, found.key)?;
+            let is_new = !self.ledger.was_reported(&addressee.address, found.key)?;
             let is_wanted = is_new || self.tell.always;
             addressee.section(self.of, pages_of).add(found, is_new, is_wanted, item);
         }

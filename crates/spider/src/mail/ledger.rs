@@ -27,10 +27,10 @@ impl From<rusqlite::Error> for LedgerError {
 /// The record of reported findings, by their [`key`].
 pub trait Ledger {
     /// Returns true if the finding was reported to that address.
-    fn told(&self, address: &str, key: u64) -> Result<bool, LedgerError>;
+    fn was_reported(&self, address: &str, key: u64) -> Result<bool, LedgerError>;
 
     /// Records that findings were reported to an address: all of the keys, or none.
-    fn tell(&mut self, address: &str, keys: &[u64]) -> Result<(), LedgerError>;
+    fn record(&mut self, address: &str, keys: &[u64]) -> Result<(), LedgerError>;
 
     /// Removes all of an address's keys except these: a finding that reappears is new.
     fn keep_only(&mut self, address: &str, found: &HashSet<u64>) -> Result<(), LedgerError>;
@@ -83,17 +83,17 @@ impl<'c> SqliteLedger<'c> {
 }
 
 impl Ledger for SqliteLedger<'_> {
-    fn told(&self, address: &str, key: u64) -> Result<bool, LedgerError> {
+    fn was_reported(&self, address: &str, key: u64) -> Result<bool, LedgerError> {
         if let Some(keys) = self.known.borrow().get(address) {
             return Ok(keys.contains(&key));
         }
         let keys = self.keys(address)?;
-        let told = keys.contains(&key);
+        let is_reported = keys.contains(&key);
         self.known.borrow_mut().insert(address.to_owned(), keys);
-        Ok(told)
+        Ok(is_reported)
     }
 
-    fn tell(&mut self, address: &str, keys: &[u64]) -> Result<(), LedgerError> {
+    fn record(&mut self, address: &str, keys: &[u64]) -> Result<(), LedgerError> {
         let change = self.connection.unchecked_transaction()?;
         change.execute("INSERT OR IGNORE INTO mail_address (address) VALUES (?1)", [address])?;
         let number = self.number(address)?;
@@ -153,18 +153,18 @@ mod tests {
         {
             let connection = Connection::open(&file).expect("a database");
             let mut ledger = SqliteLedger::open(&connection).expect("a ledger");
-            assert!(!ledger.told("a@example.org", 7).expect("read"));
-            ledger.tell("a@example.org", &[7, u64::MAX]).expect("written");
-            ledger.tell("a@example.org", &[7]).expect("twice is as good as once");
+            assert!(!ledger.was_reported("a@example.org", 7).expect("read"));
+            ledger.record("a@example.org", &[7, u64::MAX]).expect("written");
+            ledger.record("a@example.org", &[7]).expect("twice is as good as once");
         }
         let connection = Connection::open(&file).expect("a database");
         let mut ledger = SqliteLedger::open(&connection).expect("a ledger");
-        assert!(ledger.told("a@example.org", 7).expect("read"));
-        assert!(ledger.told("a@example.org", u64::MAX).expect("read"));
-        assert!(!ledger.told("b@example.org", 7).expect("read"));
+        assert!(ledger.was_reported("a@example.org", 7).expect("read"));
+        assert!(ledger.was_reported("a@example.org", u64::MAX).expect("read"));
+        assert!(!ledger.was_reported("b@example.org", 7).expect("read"));
         ledger.keep_only("a@example.org", &HashSet::from([u64::MAX])).expect("written");
         ledger.keep_only("nobody@example.org", &HashSet::new()).expect("nobody was told anything");
-        assert!(!ledger.told("a@example.org", 7).expect("read"));
-        assert!(ledger.told("a@example.org", u64::MAX).expect("read"));
+        assert!(!ledger.was_reported("a@example.org", 7).expect("read"));
+        assert!(ledger.was_reported("a@example.org", u64::MAX).expect("read"));
     }
 }

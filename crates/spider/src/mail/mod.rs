@@ -114,7 +114,7 @@ pub fn deliver(
             }
             // The message was sent. If that cannot be recorded, it will be sent again, which must be reported.
             if !route.is_rehearsal()
-                && let Err(error) = ledger.tell(&addressees[*place].address, &letter.keys)
+                && let Err(error) = ledger.record(&addressees[*place].address, &letter.keys)
             {
                 let what =
                     format!("sent, but failed to record this, so it will be sent again: {}", route::causes(&error));

@@ -10,7 +10,7 @@ use crate::results::{ReportError, Results, Visit};
 use crate::targets::Targets;
 use crate::verdict::Verdict;
 
-use super::residents::Residents;
+use super::document_index::DocumentIndex;
 use super::web::{presentable, standing};
 
 /// A document, or a target that is not one.
@@ -60,9 +60,9 @@ pub(crate) fn write(
     format.begin(&mut out, name, incomplete.as_deref()).map_err(failed)?;
     if task.is_some() {
         let targets = Targets::gather(results, Some(of))?;
-        let mut residents = Residents::default();
+        let mut documents = DocumentIndex::default();
         results.documents(of, &mut |document, _| {
-            residents.add(document, document.node);
+            documents.add(document, document.node);
             Ok(())
         })?;
         let mut ends: HashMap<(u64, Verdict), u64> = HashMap::new();
@@ -77,13 +77,13 @@ pub(crate) fn write(
                 depth: Some(document.depth),
             };
             format.vertex(&mut out, &vertex).map_err(failed)?;
-            let mut told = HashSet::new();
+            let mut linked = HashSet::new();
             for reference in references {
-                let resident = residents.at(reference).map(u64::from);
-                let to = match (resident, reference.verdict) {
+                let known = documents.at(reference).map(u64::from);
+                let to = match (known, reference.verdict) {
                     // A missing fragment does not affect the page: the edge goes to the page, with the verdict of the
                     // link.
-                    (Some(resident), _) => resident,
+                    (Some(known), _) => known,
                     // Targets that were not tested may be thousands, without any information.
                     (None, Verdict::Good | Verdict::Changed | Verdict::Expiring | Verdict::NotTested) => continue,
                     (None, verdict) => {
@@ -97,7 +97,7 @@ pub(crate) fn write(
                         id
                     }
                 };
-                if to != from && told.insert((to, reference.verdict)) {
+                if to != from && linked.insert((to, reference.verdict)) {
                     format.edge(&mut out, &Edge { from, to, verdict: reference.verdict }).map_err(failed)?;
                 }
             }

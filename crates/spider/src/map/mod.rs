@@ -4,25 +4,25 @@
 //! | module | what it does |
 //! |---|---|
 //! | `web` | selects the contents: pages, links, broken ends, within limits |
-//! | `residents` | finds the documents that references refer to |
+//! | `document_index` | finds the documents that references refer to |
 //! | `folders`, `pack` | compute the main layout: pages in circles that are directories |
 //! | `rings` | computes the layout around the top, by distance |
 //! | `embed` | encodes all of that compactly, for the script of the page |
-//! | `still` | draws the diagram for browsers without scripts |
+//! | `static_svg` | draws the diagram for browsers without scripts |
 //! | [`dot`], [`graphml`] | export the graph, with `graph` |
 //!
 //! Layouts are computed here and not in the browser: the same web always has the same diagram, it appears immediately,
 //! and tests can check positions.
 
+mod document_index;
 pub mod dot;
 mod embed;
 mod folders;
 mod graph;
 pub mod graphml;
 mod pack;
-mod residents;
 mod rings;
-mod still;
+mod static_svg;
 mod web;
 
 use std::io::Write;
@@ -83,7 +83,7 @@ pub fn write_map(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit
         troubled => counted(troubled(&web).count(), "page"),
         style => include_str!("../../templates/map.css"),
         program => PROGRAM,
-        still => still::svg(&web, &folders, RADIUS),
+        still => static_svg::svg(&web, &folders, RADIUS),
         data => data,
     };
     let page = template.render(page).map_err(|error| failed(error.into()))?;
@@ -105,7 +105,7 @@ fn listed(web: &Web) -> Vec<Value> {
         (badness(web.pages[*page].verdict), usize::MAX - count(*page, web.pages[*page].verdict), *page)
     });
     let row = |page: usize| {
-        let told: Vec<String> =
+        let counts: Vec<String> =
             [(Verdict::Broken, "broken"), (Verdict::Fragment, "missing fragments"), (Verdict::Moved, "moved")]
                 .into_iter()
                 .map(|(verdict, name)| (count(page, verdict), name))
@@ -120,7 +120,7 @@ fn listed(web: &Web) -> Vec<Value> {
             name => this.name(),
             verdict => badness(this.verdict),
             owner => this.owner.map(|owner| web.owners[owner].as_str()),
-            told => gone.into_iter().chain(told).collect::<Vec<_>>().join(", "),
+            counts => gone.into_iter().chain(counts).collect::<Vec<_>>().join(", "),
         }
     };
     let shared = web.ends.iter().filter(|end| end.is_site_wide && badness(end.verdict) <= badness(Verdict::Moved));
@@ -130,7 +130,7 @@ fn listed(web: &Web) -> Vec<Value> {
             name => end.url.as_str(),
             verdict => badness(end.verdict),
             owner => None::<&str>,
-            told => format!("{}, linked from most pages: in the site's template", end.reason),
+            counts => format!("{}, linked from most pages: in the site's template", end.reason),
         }
     });
     shared.chain(pages.into_iter().map(row)).take(LISTED).collect()

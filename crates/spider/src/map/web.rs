@@ -10,7 +10,7 @@ use crate::results::{Document, Referenced, ReportError, Results, Visit};
 use crate::targets::Targets;
 use crate::verdict::{Outcome, Verdict};
 
-use super::residents::Residents;
+use super::document_index::DocumentIndex;
 
 /// The limits of a map.
 #[derive(Clone, Copy, Debug)]
@@ -114,8 +114,8 @@ impl Web {
     /// Reads an infostructure, in two passes over its documents.
     pub(crate) fn read(results: &dyn Results, of: usize, limits: Limits) -> Result<Self, ReportError> {
         let targets = Targets::gather(results, Some(of))?;
-        let (mut web, residents) = Self::read_pages(results, of, &targets, limits)?;
-        web.read_links(results, of, &residents, &targets, limits)?;
+        let (mut web, documents) = Self::read_pages(results, of, &targets, limits)?;
+        web.read_links(results, of, &documents, &targets, limits)?;
         web.find_parents();
         web.sort_owners();
         Ok(web)
@@ -128,7 +128,7 @@ impl Web {
         of: usize,
         targets: &Targets,
         limits: Limits,
-    ) -> Result<(Self, Residents), ReportError> {
+    ) -> Result<(Self, DocumentIndex), ReportError> {
         let mut counts: Vec<usize> = Vec::new();
         results.documents(of, &mut |document, references| {
             let rank = rank(document, references, targets);
@@ -151,14 +151,14 @@ impl Web {
             .collect();
 
         let mut web = Self::default();
-        let mut residents = Residents::default();
+        let mut documents = DocumentIndex::default();
         let mut owners: HashMap<String, usize> = HashMap::new();
         results.documents(of, &mut |document, references| {
             let Some(room) = kept.get_mut(rank(document, references, targets)).filter(|room| **room > 0) else {
                 return Ok(());
             };
             *room -= 1;
-            residents.add(document, number(web.pages.len()));
+            documents.add(document, number(web.pages.len()));
             let owner = document.owner.as_deref().map(|name| {
                 let next = owners.len();
                 *owners.entry(presentable(name)).or_insert(next)
@@ -183,7 +183,7 @@ impl Web {
             web.owners[index] = name;
         }
         web.pages_left_out = total.saturating_sub(web.pages.len());
-        Ok((web, residents))
+        Ok((web, documents))
     }
 
     /// Reads the references in the second pass.
@@ -191,7 +191,7 @@ impl Web {
         &mut self,
         results: &dyn Results,
         of: usize,
-        residents: &Residents,
+        documents: &DocumentIndex,
         targets: &Targets,
         limits: Limits,
     ) -> Visit {
@@ -206,7 +206,7 @@ impl Web {
             let page = &mut self.pages[at];
             let mut leads: Vec<u32> = references
                 .iter()
-                .filter_map(|reference| residents.at(reference))
+                .filter_map(|reference| documents.at(reference))
                 .filter(|to| *to as usize != at)
                 .collect();
             leads.sort_unstable();

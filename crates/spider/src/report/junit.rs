@@ -116,7 +116,7 @@ fn shared_case(suite: &Legal<'_>, target: &Target, documents: u64, xml: &mut Str
 }
 
 fn is_fault(verdict: Verdict) -> bool {
-    words::told(verdict).is_some_and(words::Told::is_fault)
+    words::wording(verdict).is_some_and(words::VerdictText::is_fault)
 }
 
 fn case(suite: &Legal<'_>, document: &Document, Case { faults, untested }: &Case<'_>, xml: &mut String) {

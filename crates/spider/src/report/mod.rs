@@ -146,8 +146,8 @@ mod tests {
         }
         let rows: Vec<_> = GUIDE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
         assert_eq!(rows, FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
-        for told in words::TOLD {
-            assert!(GUIDE.contains(&format!("| {} | {} | ", told.verdict.name(), told.sign)), "{}", told.slug);
+        for wording in words::VERDICTS {
+            assert!(GUIDE.contains(&format!("| {} | {} | ", wording.verdict.name(), wording.sign)), "{}", wording.slug);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Findings as SARIF 2.1.0, which code scanning and editors read.
 //!
-//! Each verdict is a rule, in the order of [`TOLD`]. Each target is one result: the first page that links to it is its
+//! Each verdict is a rule, in the order of [`VERDICTS`]. Each target is one result: the first page that links to it is its
 //! location, further pages are related locations, and `occurrenceCount` is the number of links. A result is identified
 //! from run to run by its fingerprint: verdict and target, but no page or line, which change when a page is edited.
 //!
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::words::{self, TOLD, Told};
+use super::words::{self, VERDICTS, VerdictText};
 use super::writing;
 use crate::results::{ReportError, Results, Run, Visit};
 use crate::targets::{Target, Targets};
@@ -34,12 +34,12 @@ pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
     put(out, format_args!(",\"results\":["))?;
     let targets = Targets::gather(results, None)?;
     let mut between = "\n";
-    for (index, told) in TOLD.iter().enumerate() {
-        for target in targets.of(told.verdict) {
+    for (index, wording) in VERDICTS.iter().enumerate() {
+        for target in targets.of(wording.verdict) {
             put(out, format_args!("{between}"))?;
             between = ",\n";
             let context = Context { roots: &roots, documents: targets.documents(), has_before: run.before.is_some() };
-            value(out, &context.result(target, index, told))?;
+            value(out, &context.result(target, index, wording))?;
         }
     }
     put(out, format_args!("]}}]}}\n"))?;
@@ -56,23 +56,23 @@ fn value(out: &mut dyn Write, value: &Value) -> Visit {
 
 fn tool() -> Value {
     let version = env!("CARGO_PKG_VERSION");
-    let rules = TOLD.iter().map(|told| {
+    let rules = VERDICTS.iter().map(|wording| {
         json!({
-            "id": told.slug,
-            "name": name_of(told),
-            "shortDescription": { "text": told.heading },
-            "fullDescription": { "text": told.is },
-            "help": { "text": told.advice },
-            "defaultConfiguration": { "level": told.level },
+            "id": wording.slug,
+            "name": name_of(wording),
+            "shortDescription": { "text": wording.heading },
+            "fullDescription": { "text": wording.is },
+            "help": { "text": wording.advice },
+            "defaultConfiguration": { "level": wording.level },
         })
     });
     json!({ "driver": { "name": "modoai spider", "version": version, "semanticVersion": version, "rules": rules.collect::<Vec<_>>() } })
 }
 
 /// Returns the name of a rule, in Pascal case by the standard's advice.
-fn name_of(told: &Told) -> String {
+fn name_of(wording: &VerdictText) -> String {
     let mut name = String::new();
-    for word in told.slug.split('-') {
+    for word in wording.slug.split('-') {
         name.extend(word.chars().take(1).map(|c| c.to_ascii_uppercase()));
         name.extend(word.chars().skip(1));
     }
@@ -146,14 +146,14 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn result(&self, target: &Target, index: usize, told: &Told) -> Value {
+    fn result(&self, target: &Target, index: usize, wording: &VerdictText) -> Value {
         let (finding, url) = (&target.first, target.url());
         // A temporary redirect is correct.
-        let level = if told.slug == "moved" && !finding.permanent { "note" } else { told.level };
+        let level = if wording.slug == "moved" && !finding.permanent { "note" } else { wording.level };
         let mut locations = target.places.iter().map(|place| self.roots.location(&place.page, place.line));
         let first = locations.next().unwrap_or_else(|| self.roots.location(&finding.page, finding.line));
         let mut result = json!({
-            "ruleId": told.slug,
+            "ruleId": wording.slug,
             "ruleIndex": index,
             "level": level,
             "message": { "text": message(target, &url, self.documents) },
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
-        assert_eq!(rules.len(), TOLD.len());
+        assert_eq!(rules.len(), VERDICTS.len());
         assert_eq!(rules.last().expect("a rule")["name"], "NotTested");
         assert_eq!(run["invocations"][0]["executionSuccessful"], true);
         let results = run["results"].as_array().expect("results");

@@ -10,7 +10,7 @@ mod pages;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use super::words::{self, TOLD, Told};
+use super::words::{self, VERDICTS, VerdictText};
 use super::writing;
 use crate::foreign::Printable;
 use crate::results::{Earlier, Results, Run, State, Summary, Visit};
@@ -19,7 +19,7 @@ use pages::List;
 
 /// The layout, and the limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct ReportStyle {
     /// True to use colours.
     pub colour: bool,
     /// The number of characters in a line. Text is cut to it; URLs never are, so that they can be copied.
@@ -36,13 +36,13 @@ pub struct Look {
     pub next: Option<String>,
 }
 
-impl Default for Look {
+impl Default for ReportStyle {
     fn default() -> Self {
         Self { colour: false, width: 100, per_page: 20, faults: 100, others: 30, places: 3, next: None }
     }
 }
 
-impl Look {
+impl ReportStyle {
     /// Returns a layout without limits, as for a file.
     pub fn whole() -> Self {
         let all = usize::MAX;
@@ -51,55 +51,55 @@ impl Look {
 }
 
 pub(super) fn write_all(results: &dyn Results, out: &mut dyn Write) -> Visit {
-    write(results, &Look::whole(), out)
+    write(results, &ReportStyle::whole(), out)
 }
 
 /// Writes the report.
-pub fn write(results: &dyn Results, look: &Look, out: &mut dyn Write) -> Visit {
+pub fn write(results: &dyn Results, style: &ReportStyle, out: &mut dyn Write) -> Visit {
     let run = results.run();
     // An incomplete run is reported first, regardless of its findings, and again at the end.
     if let Some(why) = run.incomplete() {
         let mut text = String::new();
-        look.line(&format!("Incomplete: {}", Printable(&why)), "1;31", &mut text);
+        style.line(&format!("Incomplete: {}", Printable(&why)), "1;31", &mut text);
         text.push('\n');
         out.write_all(text.as_bytes()).map_err(writing("the report"))?;
     }
     let targets = Targets::gather(results, None)?;
-    write_targets(&targets, run, look, out)?;
-    let mut list = List::new(&targets, run, look, out);
+    write_targets(&targets, run, style, out)?;
+    let mut list = List::new(&targets, run, style, out);
     results.findings(None, &mut |finding| list.finding(finding))?;
     list.page_end()?;
     let List { shown, total, untested, .. } = list;
 
     let mut text = String::new();
-    earlier(results, &targets, look, &mut text)?;
-    reasons(&untested, look, &mut text);
-    remarks(run, look, &mut text);
-    summary(run, results.infostructures().len(), look, &mut text);
-    ending(run, (shown, total), look, &mut text);
+    earlier(results, &targets, style, &mut text)?;
+    reasons(&untested, style, &mut text);
+    remarks(run, style, &mut text);
+    summary(run, results.infostructures().len(), style, &mut text);
+    ending(run, (shown, total), style, &mut text);
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(writing("the report"))
 }
 
 /// Writes the targets with a finding: verdict, URL, reason, number of pages, first pages. Documents that changed or
 /// expire have no links to group.
-fn write_targets(targets: &Targets, run: &Run, look: &Look, out: &mut dyn Write) -> Visit {
+fn write_targets(targets: &Targets, run: &Run, style: &ReportStyle, out: &mut dyn Write) -> Visit {
     let mut text = String::new();
     let (mut left_out, mut is_headed) = (0, false);
-    for told in TOLD.iter().filter(|told| told.is_of_a_link()) {
-        let of = targets.of(told.verdict);
-        let most = if told.is_fault() { look.faults } else { look.others };
+    for wording in VERDICTS.iter().filter(|wording| wording.is_of_a_link()) {
+        let of = targets.of(wording.verdict);
+        let most = if wording.is_fault() { style.faults } else { style.others };
         left_out += of.len().saturating_sub(most);
         for target in of.into_iter().take(most) {
             if !std::mem::replace(&mut is_headed, true) {
-                look.line("Targets", "1", &mut text);
+                style.line("Targets", "1", &mut text);
             }
-            row(target, told, targets, run, look, &mut text);
+            row(target, wording, targets, run, style, &mut text);
         }
         out.write_all(text.as_bytes()).map_err(writing("the report"))?;
         text.clear();
     }
     if left_out > 0 {
-        look.line(&format!("  … and {} more", words::counted(left_out as u64, ("target", "targets"))), "2", &mut text);
+        style.line(&format!("  … and {} more", words::counted(left_out as u64, ("target", "targets"))), "2", &mut text);
     }
     if is_headed {
         text.push('\n');
@@ -110,18 +110,18 @@ fn write_targets(targets: &Targets, run: &Run, look: &Look, out: &mut dyn Write)
 /// The indentation of details below a finding.
 const MARGIN: &str = "                ";
 
-fn row(target: &Target, told: &Told, targets: &Targets, run: &Run, look: &Look, text: &mut String) {
-    let name = format!("  {:<14}", format!("{} {}", told.sign, told.verdict.name()));
-    text.push_str(&look.paint(&name, told.colour));
+fn row(target: &Target, wording: &VerdictText, targets: &Targets, run: &Run, style: &ReportStyle, text: &mut String) {
+    let name = format!("  {:<14}", format!("{} {}", wording.sign, wording.verdict.name()));
+    text.push_str(&style.paint(&name, wording.colour));
     put!(text, "{}\n{MARGIN}{}", Printable(&target.url()), Printable(&target.first.reason));
     if target.is_new && run.before.is_some() {
         text.push_str(", ");
-        text.push_str(&look.paint("new", "1"));
+        text.push_str(&style.paint("new", "1"));
     } else if let Some(since) = target.since {
         put!(text, ", {}", words::since(since, run.ended));
     }
     put!(text, "\n{MARGIN}{}", words::spread(target, targets.documents()));
-    let most = if target.is_site_wide { 1 } else { look.places };
+    let most = if target.is_site_wide { 1 } else { style.places };
     let before = if target.is_site_wide { ", first " } else { ": " };
     for (at, place) in target.places.iter().take(most).enumerate() {
         put!(text, "{}{}", if at == 0 { before } else { " " }, Printable(&place.page));
@@ -135,7 +135,7 @@ fn row(target: &Target, told: &Told, targets: &Targets, run: &Run, look: &Look, 
     }
 }
 
-impl Look {
+impl ReportStyle {
     fn paint(&self, text: &str, colour: &str) -> String {
         if self.colour { format!("\u{1b}[{colour}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
@@ -146,11 +146,11 @@ impl Look {
     }
 }
 
-fn reasons(untested: &BTreeMap<String, u64>, look: &Look, text: &mut String) {
+fn reasons(untested: &BTreeMap<String, u64>, style: &ReportStyle, text: &mut String) {
     if untested.is_empty() {
         return;
     }
-    look.line("Why links were not tested", "1", text);
+    style.line("Why links were not tested", "1", text);
     let mut sorted: Vec<_> = untested.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     for (reason, count) in sorted {
@@ -159,11 +159,11 @@ fn reasons(untested: &BTreeMap<String, u64>, look: &Look, text: &mut String) {
     text.push('\n');
 }
 
-fn remarks(run: &Run, look: &Look, text: &mut String) {
+fn remarks(run: &Run, style: &ReportStyle, text: &mut String) {
     if run.remarks.is_empty() {
         return;
     }
-    look.line("Notes", "1", text);
+    style.line("Notes", "1", text);
     for remark in &run.remarks {
         put!(text, "  {}\n", Printable(remark));
     }
@@ -171,7 +171,7 @@ fn remarks(run: &Run, look: &Look, text: &mut String) {
 }
 
 /// Writes the fixed and removed targets. A target about which other pages still have a finding is neither.
-fn earlier(results: &dyn Results, targets: &Targets, look: &Look, text: &mut String) -> Visit {
+fn earlier(results: &dyn Results, targets: &Targets, style: &ReportStyle, text: &mut String) -> Visit {
     for (state, heading) in [
         (State::Fixed, "Fixed since the previous run"),
         (State::Removed, "Links removed since the previous run, or removed with their page"),
@@ -182,20 +182,20 @@ fn earlier(results: &dyn Results, targets: &Targets, look: &Look, text: &mut Str
             if earlier.state != state || targets.has(*verdict, target, fragment.as_deref()) {
                 return Ok(());
             }
-            if shown >= look.others {
+            if shown >= style.others {
                 rest += 1;
                 return Ok(());
             }
             if shown == 0 {
-                look.line(heading, "1", text);
+                style.line(heading, "1", text);
             }
             shown += 1;
             let target = words::aim(&earlier.target, earlier.fragment.as_deref());
-            put!(text, "  {} {}\n      on {}\n", look.paint("✓", "32"), Printable(&target), Printable(&earlier.page));
+            put!(text, "  {} {}\n      on {}\n", style.paint("✓", "32"), Printable(&target), Printable(&earlier.page));
             Ok(())
         })?;
         if rest > 0 {
-            look.line(&format!("  … and {} more", words::number(rest)), "2", text);
+            style.line(&format!("  … and {} more", words::number(rest)), "2", text);
         }
         if shown > 0 {
             text.push('\n');
@@ -204,7 +204,7 @@ fn earlier(results: &dyn Results, targets: &Targets, look: &Look, text: &mut Str
     Ok(())
 }
 
-fn summary(run: &Run, infostructures: usize, look: &Look, text: &mut String) {
+fn summary(run: &Run, infostructures: usize, style: &ReportStyle, text: &mut String) {
     let Summary { pages, links, urls, requests, bytes, .. } = &run.summary;
     let whose = if infostructures > 1 { format!(" in {infostructures} infostructures") } else { String::new() };
     put!(
@@ -217,26 +217,29 @@ fn summary(run: &Run, infostructures: usize, look: &Look, text: &mut String) {
         words::size(*bytes),
         words::took(run.began, run.ended),
     );
-    let counts: Vec<_> =
-        TOLD.iter().map(|told| (told, words::count(&run.summary, told.verdict))).filter(|(_, n)| *n > 0).collect();
+    let counts: Vec<_> = VERDICTS
+        .iter()
+        .map(|wording| (wording, words::count(&run.summary, wording.verdict)))
+        .filter(|(_, n)| *n > 0)
+        .collect();
     if counts.is_empty() && run.incomplete().is_none() && *pages > 0 {
-        look.line("✓ nothing needs attention", "32", text);
+        style.line("✓ nothing needs attention", "32", text);
     }
-    for (told, count) in counts {
+    for (wording, count) in counts {
         let line = format!(
             "{:>9}  {} {}",
             words::number(count),
-            told.sign,
-            if count == 1 { told.counted.0 } else { told.counted.1 }
+            wording.sign,
+            if count == 1 { wording.counted.0 } else { wording.counted.1 }
         );
-        look.line(&line, told.colour, text);
+        style.line(&line, wording.colour, text);
     }
     if let Some(before) = run.before {
         put!(text, "Targets since the run of {}: {}\n", words::minute(before), words::since_before(&run.summary));
     }
 }
 
-fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String) {
+fn ending(run: &Run, (shown, total): (u64, u64), style: &ReportStyle, text: &mut String) {
     if shown < total {
         put!(
             text,
@@ -245,15 +248,15 @@ fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String)
             words::counted(total, ("link with a finding", "links with a finding")),
         );
     }
-    if let Some(next) = look.next.as_ref().filter(|_| total > 0) {
+    if let Some(next) = style.next.as_ref().filter(|_| total > 0) {
         put!(text, "{next}\n");
     }
     match run.incomplete() {
-        None if run.summary.pages == 0 => look.line("No page was read", "1;31", text),
+        None if run.summary.pages == 0 => style.line("No page was read", "1;31", text),
         None => text.push_str("Run complete: all reachable documents were checked\n"),
         Some(why) => {
             let line = format!("Incomplete: {}. Links on other pages are not included in this report", Printable(&why));
-            look.line(&line, "1;31", text);
+            style.line(&line, "1;31", text);
         }
     }
 }
@@ -265,15 +268,15 @@ mod tests {
     use crate::results::{Finding, Unread};
     use crate::verdict::Verdict;
 
-    fn shown(results: &dyn Results, look: &Look) -> String {
+    fn shown(results: &dyn Results, style: &ReportStyle) -> String {
         let mut out = Vec::new();
-        write(results, look, &mut out).expect("memory takes everything");
+        write(results, style, &mut out).expect("memory takes everything");
         String::from_utf8(out).expect("UTF-8")
     }
 
     #[test]
     fn a_finding_says_where_it_is_and_what_to_do() {
-        let text = shown(&Fixture::small(), &Look::default());
+        let text = shown(&Fixture::small(), &ReportStyle::default());
         let targets = "\
 Targets
   ✗ broken      https://tidewater.example/reports/2024.pdf
@@ -299,13 +302,13 @@ https://tidewater.example/  Tidewater: a field station on the coast
     fn a_first_run_calls_nothing_new() {
         let mut fixture = Fixture::small();
         fixture.run.before = None;
-        assert!(!shown(&fixture, &Look::default()).contains("new\n"));
+        assert!(!shown(&fixture, &ReportStyle::default()).contains("new\n"));
     }
 
     #[test]
     fn colours_are_there_only_if_asked_for() {
-        assert!(!shown(&Fixture::small(), &Look::default()).contains('\u{1b}'));
-        let coloured = shown(&Fixture::small(), &Look { colour: true, ..Look::default() });
+        assert!(!shown(&Fixture::small(), &ReportStyle::default()).contains('\u{1b}'));
+        let coloured = shown(&Fixture::small(), &ReportStyle { colour: true, ..ReportStyle::default() });
         assert!(coloured.contains("\u{1b}[31m  ✗ broken"), "{coloured}");
     }
 
@@ -319,7 +322,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
             findings.push(Finding { page: format!("https://a.example/{n:04}"), ..example(Verdict::NotTested) });
         }
         findings.push(Finding { page: "https://a.example/z".to_owned(), ..example(Verdict::Broken) });
-        let text = shown(&Fixture { findings, ..fixture }, &Look::default());
+        let text = shown(&Fixture { findings, ..fixture }, &ReportStyle::default());
         assert!(text.contains("https://a.example/z"), "{text}");
         assert!(text.contains("showing 31 of 1,001 links with a finding"), "{text}");
         assert!(text.lines().count() < 300, "{}", text.lines().count());
@@ -327,7 +330,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
 
     #[test]
     fn a_dead_link_in_the_template_is_shown_once() {
-        let text = shown(&Fixture::templated(3_000), &Look::default());
+        let text = shown(&Fixture::templated(3_000), &ReportStyle::default());
         assert_eq!(text.matches("https://templated.example/imprint").count(), 1, "{text}");
         assert!(text.contains("on 2,990 of 3,000 pages: in the site's template"), "{text}");
         assert!(text.contains("Pages\nhttps://templated.example/page-0042\n  ✗ broken"), "{text}");
@@ -339,12 +342,12 @@ https://tidewater.example/  Tidewater: a field station on the coast
     fn a_page_with_many_findings_does_not_take_all_the_room() {
         let fixture = Fixture::small();
         let findings = vec![fixture.findings[0].clone(); 50];
-        let text = shown(&Fixture { findings, ..fixture }, &Look::default());
+        let text = shown(&Fixture { findings, ..fixture }, &ReportStyle::default());
         assert!(text.contains("  … and 30 more on this page\n"), "{text}");
         assert!(
             shown(
                 &Fixture { findings: vec![Fixture::small().findings[0].clone(); 50], ..Fixture::small() },
-                &Look::whole()
+                &ReportStyle::whole()
             )
             .lines()
             .all(|line| !line.contains("more on this page"))
@@ -353,7 +356,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
 
     #[test]
     fn strangers_do_not_write_to_the_terminal() {
-        let text = shown(&Fixture::hostile(), &Look::default());
+        let text = shown(&Fixture::hostile(), &ReportStyle::default());
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
     }
 
@@ -362,7 +365,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
         let mut fixture = Fixture::clean();
         fixture.run.summary.unread = 1;
         fixture.run.unread = vec![Unread { reason: "server is busy (429)".to_owned(), pages: 1 }];
-        let text = shown(&fixture, &Look::default());
+        let text = shown(&fixture, &ReportStyle::default());
         let first = "Incomplete: 1 of 5 pages (20%) could not be read: server is busy (429)\n\n";
         assert!(text.starts_with(first), "{text}");
         assert!(!text.contains("nothing needs attention") && !text.contains("The run is complete"), "{text}");
@@ -372,13 +375,13 @@ https://tidewater.example/  Tidewater: a field station on the coast
     fn a_run_without_a_page_is_not_called_fine() {
         let mut fixture = Fixture::clean();
         fixture.run.summary.pages = 0;
-        let text = shown(&fixture, &Look::default());
+        let text = shown(&fixture, &ReportStyle::default());
         assert!(!text.contains("nothing needs attention") && !text.contains("The run is complete"), "{text}");
     }
 
     #[test]
     fn a_clean_run_says_so() {
-        let text = shown(&Fixture::clean(), &Look::default());
+        let text = shown(&Fixture::clean(), &ReportStyle::default());
         assert!(text.contains("✓ nothing needs attention\n"), "{text}");
     }
 }

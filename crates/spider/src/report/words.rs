@@ -1,4 +1,4 @@
-//! The common wording and formats of verdicts, numbers and dates in all reports. A verdict is one row of [`TOLD`].
+//! The common wording and formats of verdicts, numbers and dates in all reports. A verdict is one row of [`VERDICTS`].
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::targets::Target;
 use crate::verdict::Verdict;
 
 /// The wording of a verdict in reports.
-pub(crate) struct Told {
+pub(crate) struct VerdictText {
     /// The verdict.
     pub verdict: Verdict,
     /// Its name without spaces: for anchors, files, rules.
@@ -30,7 +30,7 @@ pub(crate) struct Told {
     pub level: &'static str,
 }
 
-impl Told {
+impl VerdictText {
     /// Returns true if it is an error, and not only information.
     pub(super) fn is_fault(&self) -> bool {
         self.level == "error"
@@ -43,8 +43,8 @@ impl Told {
 }
 
 /// All verdicts in reports, the most important first.
-pub(super) const TOLD: &[Told] = &[
-    Told {
+pub(super) const VERDICTS: &[VerdictText] = &[
+    VerdictText {
         verdict: Verdict::Broken,
         slug: "broken",
         sign: "✗",
@@ -55,7 +55,7 @@ pub(super) const TOLD: &[Told] = &[
         colour: "31",
         level: "error",
     },
-    Told {
+    VerdictText {
         verdict: Verdict::Fragment,
         slug: "fragment",
         sign: "#",
@@ -67,7 +67,7 @@ pub(super) const TOLD: &[Told] = &[
         colour: "35",
         level: "error",
     },
-    Told {
+    VerdictText {
         verdict: Verdict::Moved,
         slug: "moved",
         sign: "→",
@@ -78,7 +78,7 @@ pub(super) const TOLD: &[Told] = &[
         colour: "33",
         level: "warning",
     },
-    Told {
+    VerdictText {
         verdict: Verdict::Expiring,
         slug: "expiring",
         sign: "◷",
@@ -90,7 +90,7 @@ pub(super) const TOLD: &[Told] = &[
         colour: "33",
         level: "warning",
     },
-    Told {
+    VerdictText {
         verdict: Verdict::Changed,
         slug: "changed",
         sign: "±",
@@ -101,7 +101,7 @@ pub(super) const TOLD: &[Told] = &[
         colour: "36",
         level: "note",
     },
-    Told {
+    VerdictText {
         verdict: Verdict::NotTested,
         slug: "not-tested",
         sign: "?",
@@ -115,8 +115,8 @@ pub(super) const TOLD: &[Told] = &[
 ];
 
 /// Returns the wording of a verdict; `None` for `Good`.
-pub(crate) fn told(verdict: Verdict) -> Option<&'static Told> {
-    TOLD.iter().find(|told| told.verdict == verdict)
+pub(crate) fn wording(verdict: Verdict) -> Option<&'static VerdictText> {
+    VERDICTS.iter().find(|wording| wording.verdict == verdict)
 }
 
 /// Returns a summary's number of targets, or documents, with a verdict.
@@ -260,12 +260,12 @@ mod tests {
             Verdict::Expiring,
             Verdict::NotTested,
         ];
-        assert_eq!(TOLD.len(), all.len());
+        assert_eq!(VERDICTS.len(), all.len());
         for verdict in all {
-            let told = told(verdict).expect("it is told");
-            assert_eq!(told.slug, verdict.name().replace(' ', "-"));
-            assert_eq!(told.is_fault(), matches!(verdict, Verdict::Broken | Verdict::Fragment));
+            let wording = wording(verdict).expect("it is wording");
+            assert_eq!(wording.slug, verdict.name().replace(' ', "-"));
+            assert_eq!(wording.is_fault(), matches!(verdict, Verdict::Broken | Verdict::Fragment));
         }
-        assert!(told(Verdict::Good).is_none());
+        assert!(wording(Verdict::Good).is_none());
     }
 }

@@ -8,7 +8,7 @@ use crate::results::{ReportError, State};
 use crate::table::Past;
 use crate::table::codec;
 use crate::targets::subject;
-use crate::traverse::web::{Look, Node, Stage};
+use crate::traverse::web::{Method, Node, Stage};
 use crate::verdict::Verdict;
 
 impl Survey {
@@ -35,7 +35,7 @@ impl Survey {
         for of_page in gone.chunk_by(|a, b| a.page == b.page) {
             let page = of_page[0].page;
             let node = self.web.node(page);
-            let is_read = node.is_good() && node.look == Look::Read && !node.reach.is_empty();
+            let is_read = node.is_good() && node.method == Method::Read && !node.reach.is_empty();
             let is_known = match node.stage {
                 Stage::Done if node.is_good() => is_read || is_whole,
                 Stage::Done => !node.is_untested(),

@@ -9,13 +9,13 @@
 //! | `unread` | finds pages that could not be read |
 //! | `earlier` | finds findings that are fixed, removed or not checked again |
 //! | `tally` | counts by target |
-//! | `judge` | derives the verdict of a reference from the outcome of its target |
-//! | `tell` | visits documents, findings and earlier findings |
+//! | `check` | derives the verdict of a reference from the outcome of its target |
+//! | `results` | visits documents, findings and earlier findings |
 
+mod check;
 mod earlier;
-mod judge;
+mod results;
 mod tally;
-mod tell;
 mod unread;
 
 use std::cell::RefCell;
@@ -35,7 +35,7 @@ use crate::task::{Action, Owners, Plan};
 use crate::traverse::web::{NONE, Stage, Web};
 use crate::traverse::{MOST_DOCUMENTS, Options, Traversal};
 use crate::verdict::Verdict;
-use judge::Judged;
+use check::CheckResult;
 use tally::{Open, Tally, each_of};
 
 /// The results of a traversal.
@@ -66,7 +66,7 @@ pub struct Survey {
     /// True if moves that only change a slash or the scheme are not reported.
     mutes_small_moves: bool,
     /// A cache of the table's data about targets.
-    looked_up: RefCell<HashMap<u32, tell::Target>>,
+    looked_up: RefCell<HashMap<u32, results::Target>>,
 }
 
 impl Survey {
@@ -163,12 +163,12 @@ impl Survey {
         }
         for (task, number) in self.dead_tops.clone() {
             let target = KeptTarget::Node { id: number, fragment: None };
-            let judged = self.judge_node(number, None);
-            let is_new = judged.is_told() && self.remember(number, &target, &judged)?;
+            let checked = self.check_node(number, None);
+            let is_new = checked.is_reported() && self.remember(number, &target, &checked)?;
             open.places.insert(place_of(number, self.web.names.name(number), None));
-            let key = self.subject(&target, &judged);
-            all.add(&target, &judged, key, is_new);
-            each[task].add(&target, &judged, key, is_new);
+            let key = self.subject(&target, &checked);
+            all.add(&target, &checked, key, is_new);
+            each[task].add(&target, &checked, key, is_new);
         }
         for index in 0..self.pages.len() {
             let page = self.pages[index];
@@ -192,17 +192,17 @@ impl Survey {
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
-                let judged = self.judge(&kept);
-                let is_new = judged.is_told() && self.remember(page, &kept.target, &judged)?;
-                if judged.verdict != Verdict::Good {
+                let checked = self.check(&kept);
+                let is_new = checked.is_reported() && self.remember(page, &kept.target, &checked)?;
+                if checked.verdict != Verdict::Good {
                     let (target, fragment) = self.named(&kept.target);
                     open.places.insert(place_of(page, &target, fragment));
                 }
-                let key = self.subject(&kept.target, &judged);
+                let key = self.subject(&kept.target, &checked);
                 for (tally, of) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
-                    tally.add(&kept.target, &judged, key, is_new);
+                    tally.add(&kept.target, &checked, key, is_new);
                     let window = if has_window { self.change_window(page, of) } else { None };
-                    if self.changed_object(&judged, window)?.is_some() {
+                    if self.changed_object(&checked, window)?.is_some() {
                         let (target, _) = self.named(&kept.target);
                         tally.note(subject(Verdict::Changed, &target, None), Verdict::Changed, false);
                     }
@@ -244,22 +244,22 @@ impl Survey {
     }
 
     /// Returns the number that all findings about the same target share; `None` if the reference is not a finding.
-    fn subject(&self, target: &KeptTarget<'_>, judged: &Judged) -> Option<u64> {
-        judged.is_told().then(|| {
+    fn subject(&self, target: &KeptTarget<'_>, checked: &CheckResult) -> Option<u64> {
+        checked.is_reported().then(|| {
             let (target, fragment) = self.named(target);
-            subject(judged.verdict, &target, fragment)
+            subject(checked.verdict, &target, fragment)
         })
     }
 
     /// Stores a finding in the history of the table. Returns true if it is new.
-    fn remember(&mut self, page: u32, target: &KeptTarget<'_>, judged: &Judged) -> Result<bool, ReportError> {
+    fn remember(&mut self, page: u32, target: &KeptTarget<'_>, checked: &CheckResult) -> Result<bool, ReportError> {
         let (target, fragment) = self.named(target);
-        let key = history_key(page, &target, fragment, judged.verdict);
+        let key = history_key(page, &target, fragment, checked.verdict);
         if let Some((_, is_new)) = self.history.get(&key) {
             return Ok(*is_new);
         }
         let (number, began) = (self.begun.number, self.begun.began);
-        let kept = self.table.remember(number, page, &target, fragment, judged.verdict, began).map_err(store)?;
+        let kept = self.table.remember(number, page, &target, fragment, checked.verdict, began).map_err(store)?;
         let known = (kept.0, !kept.1);
         self.history.insert(key, known);
         Ok(known.1)

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::judge::Judged;
+use super::check::CheckResult;
 use crate::results::Summary;
 use crate::table::codec::KeptTarget;
 use crate::verdict::Verdict;
@@ -28,16 +28,16 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, target: &KeptTarget<'_>, judged: &Judged, subject: Option<u64>, is_new: bool) {
+    pub(super) fn add(&mut self, target: &KeptTarget<'_>, checked: &CheckResult, subject: Option<u64>, is_new: bool) {
         self.summary.links += 1;
         if let KeptTarget::Node { id, .. } = target {
             self.urls.insert(*id);
-            if judged.is_skipped() {
+            if checked.is_skipped() {
                 self.skipped.insert(*id);
             }
         }
         if let Some(key) = subject {
-            self.note(key, judged.verdict, is_new);
+            self.note(key, checked.verdict, is_new);
         }
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::Survey;
 use crate::extract::Form;
 use crate::results::Unread;
-use crate::traverse::web::{Look, Node, Stage};
+use crate::traverse::web::{Method, Node, Stage};
 use crate::verdict::{Outcome, Reason};
 
 impl Survey {
@@ -36,7 +36,7 @@ impl Survey {
         for (number, node) in (0..).zip(&self.web.nodes) {
             // A page on another host may belong to another owner.
             let is_own = node.is_home() && !node.reach.is_empty();
-            let is_to_be_read = node.stage == Stage::Done && node.look == Look::Read && is_own;
+            let is_to_be_read = node.stage == Stage::Done && node.method == Method::Read && is_own;
             match self.outcome_in_memory(number) {
                 Outcome::NotTested(Reason::Avoided | Reason::Outside) => {}
                 Outcome::NotTested(reason) if is_to_be_read => _ = unread.insert(number, reason.in_general()),

@@ -187,8 +187,8 @@ impl Reading<'_> {
     }
 
     fn remark(&mut self, file: &Path, notes: impl IntoIterator<Item = Note>) {
-        let told = notes.into_iter().map(|Note { line, what }| format!("{}:{line}: {what}", file.display()));
-        self.plan.remarks.extend(told);
+        let noted = notes.into_iter().map(|Note { line, what }| format!("{}:{line}: {what}", file.display()));
+        self.plan.remarks.extend(noted);
     }
 }
 

@@ -6,24 +6,25 @@
 //! | `refer` | classifies and schedules a newly discovered URL |
 //! | `settle` | stores the result of a visit and schedules its references |
 //! | `record` | compares a result with the previous one: since when, whether changed |
-//! | `kept` | reuses stored results: unchanged documents, and the first part of an interrupted run |
+//! | `cache` | reuses stored results: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | tests one URL |
 //! | `local` | serves a site from a directory |
 //! | `observe` | passes the resources themselves to an observer |
 //! | `outcome` | derives the outcome of a URL from a response |
-//! | `appetite` | limits the documents of a task |
+//! | `budget` | limits the documents of a task |
 //! | `similar` | limits the documents with similar URLs |
-//! | `hearsay` | decides whether HEAD is reliable |
-//! | `strangers` | limits the documents read on other hosts to find their owners |
+//! | `head` | decides whether HEAD is reliable |
+//! | `foreign` | limits the documents read on other hosts to find their owners |
 //! | `web` | the URLs in memory, and the tasks that contain them |
 //! | `frontier` | the queue of URLs, by host |
 //! | `names`, `sets` | compact storage of a million URLs, and of sets of tasks |
 //! | `opaque` | recognises URLs that are probably no documents |
 
-mod appetite;
+mod budget;
+mod cache;
+mod foreign;
 mod frontier;
-mod hearsay;
-mod kept;
+mod head;
 mod local;
 mod names;
 mod observe;
@@ -35,7 +36,6 @@ mod refer;
 mod sets;
 mod settle;
 mod similar;
-mod strangers;
 pub(crate) mod visit;
 pub(crate) mod web;
 
@@ -53,16 +53,16 @@ use crate::anchors::Fragment;
 use crate::table::{Begun, Table, TableError};
 use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
 use crate::verdict::Reason;
-use appetite::Appetite;
-pub(crate) use appetite::MOST as MOST_DOCUMENTS;
+pub(crate) use budget::MOST as MOST_DOCUMENTS;
+use budget::PageBudget;
+use foreign::ForeignHosts;
 use frontier::Frontier;
-use hearsay::Hearsay;
+use head::HeadReliability;
 pub use local::{Folder, Found, LocalSite};
 pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
 use similar::Similar;
-use strangers::Strangers;
 use visit::{Visited, Visitor};
 use web::Web;
 
@@ -90,15 +90,15 @@ pub struct Traversal {
     hosts: HashMap<String, u32>,
     visitor: Arc<Visitor>,
     /// The number of documents of each task, and of places reserved for it.
-    appetites: Vec<Appetite>,
+    budgets: Vec<PageBudget>,
     progress: Progress,
     pub(crate) is_cut_by_depth: bool,
     /// The number of documents when depths were last measured.
     measured: u64,
     pub(crate) is_cut_by_pages: bool,
     similar: Similar,
-    strangers: Strangers,
-    hearsay: Hearsay,
+    foreign: ForeignHosts,
+    head: HeadReliability,
     /// The number of consecutive failed requests per host, and the reason for the last failure.
     silences: HashMap<u32, (u32, Reason)>,
     /// Hosts whose sitemaps are known, and the tasks that read them.
@@ -178,16 +178,16 @@ impl Traversal {
             owners: Owners::new(&plan)?,
             hosts: HashMap::new(),
             visitor: Arc::new(visitor),
-            appetites: plan.tasks.iter().map(|task| Appetite::new(task, &options)).collect(),
+            budgets: plan.tasks.iter().map(|task| PageBudget::new(task, &options)).collect(),
             remarks: plan.remarks.clone(),
             wanted: HashSet::new(),
             progress: Progress::default(),
             is_cut_by_depth: false,
             measured: 0,
             is_cut_by_pages: false,
-            strangers: Strangers::default(),
+            foreign: ForeignHosts::default(),
             similar: Similar::new(options.max_similar),
-            hearsay: Hearsay::default(),
+            head: HeadReliability::default(),
             silences: HashMap::new(),
             mapped: HashMap::new(),
             recalled: VecDeque::new(),
@@ -237,8 +237,8 @@ impl Traversal {
             while visits.len() < self.options.connections.max(1)
                 && let Some((node, turn)) = self.frontier.next(now)
             {
-                if let Some(errand) = self.errand(node, turn)? {
-                    let visit = visits.spawn(Arc::clone(&self.visitor).go(errand));
+                if let Some(job) = self.job(node, turn)? {
+                    let visit = visits.spawn(Arc::clone(&self.visitor).go(job));
                     under_way.insert(visit.id(), node);
                 }
             }
@@ -289,14 +289,14 @@ impl Traversal {
                 .push(format!("documents more than {depth} links from the start page were tested, but not read"));
         }
         if self.is_cut_by_pages {
-            let limit = self.appetites.iter().filter_map(Appetite::limit).min().unwrap_or_default();
+            let limit = self.budgets.iter().filter_map(PageBudget::limit).min().unwrap_or_default();
             let what = format!(
                 "reached the limit of {limit} documents (--max-pages): further documents were tested, but not read"
             );
             self.remarks.push(what);
         }
         self.remarks.extend(self.similar.remarks());
-        self.remarks.extend(self.strangers.remark());
+        self.remarks.extend(self.foreign.remark());
     }
 }
 

@@ -10,7 +10,7 @@ use modoai_fetch::HeaderMap;
 
 use super::Traversal;
 use super::settle::READER;
-use super::visit::{Look, Visited};
+use super::visit::{Method, Visited};
 use crate::table::TableError;
 use crate::verdict::{Fault, Outcome, Reason};
 
@@ -89,7 +89,7 @@ impl Traversal {
             }
             (Outcome::Good, None) if visited.is_none_or(|visited| visited.status == Some(304)) => Sight::Same,
             (Outcome::Broken(Fault::Status(404 | 410)) | Outcome::Moved { permanent: true, .. }, _) => Sight::Gone,
-            _ => Sight::Untested { is_blind: node.look == Look::Read && self.is_blind(number, outcome)? },
+            _ => Sight::Untested { is_blind: node.method == Method::Read && self.is_blind(number, outcome)? },
         };
         let goes_on = matches!(sight, Sight::Untested { .. });
         let url = self.web.names.name(number);

@@ -76,8 +76,8 @@ pub(crate) fn of_error(error: &FetchError) -> Conclusion {
 }
 
 /// Returns the conclusion for a kind of error.
-pub(crate) fn of_kind(kind: Kind, told: String) -> Conclusion {
-    let told = told.into_boxed_str();
+pub(crate) fn of_kind(kind: Kind, detail: String) -> Conclusion {
+    let detail = detail.into_boxed_str();
     match kind {
         // The resolver may fail temporarily, so the request is retried.
         Kind::NoSuchHost => Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false },
@@ -87,10 +87,10 @@ pub(crate) fn of_kind(kind: Kind, told: String) -> Conclusion {
         Kind::TimedOut => Conclusion::doubtful(Reason::TimedOut),
         Kind::Held => Conclusion::doubtful(Reason::Busy(503)),
         Kind::PrivateAddress => Conclusion::certain(Outcome::NotTested(Reason::PrivateAddress)),
-        Kind::Certificate | Kind::Tls => Conclusion::certain(Outcome::NotTested(Reason::Certificate(told))),
-        Kind::CutShort | Kind::Garbled | Kind::TooLarge => Conclusion::doubtful(Reason::Garbled(told)),
+        Kind::Certificate | Kind::Tls => Conclusion::certain(Outcome::NotTested(Reason::Certificate(detail))),
+        Kind::CutShort | Kind::Garbled | Kind::TooLarge => Conclusion::doubtful(Reason::Garbled(detail)),
         Kind::Resolver | Kind::Refused | Kind::Unreachable | Kind::Ours => {
-            Conclusion::doubtful(Reason::Connection(told))
+            Conclusion::doubtful(Reason::Connection(detail))
         }
     }
 }

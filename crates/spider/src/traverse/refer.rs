@@ -5,7 +5,7 @@ use modoai_fetch::{HeaderValue, Url};
 use super::frontier::Turn;
 use super::opaque::{is_opaque, is_svg};
 use super::sets::SetId;
-use super::visit::{Errand, Look, Visited};
+use super::visit::{FetchJob, Method, Visited};
 use super::web::{NONE, Stage};
 use super::{LocalSite, Traversal};
 use crate::extract::Form;
@@ -97,9 +97,9 @@ impl Traversal {
             }
             // A URL that was treated as a leaf may turn out to be a document.
             Stage::Waiting | Stage::Done
-                if node.look != Look::Read && (node.stage == Stage::Waiting || node.is_good()) =>
+                if node.method != Method::Read && (node.stage == Stage::Waiting || node.is_good()) =>
             {
-                if self.look(number) == Look::Read {
+                if self.method(number) == Method::Read {
                     self.enqueue(number);
                 }
             }
@@ -150,7 +150,7 @@ impl Traversal {
             })
             .collect();
         if node.is_foreign && !kept.is_empty() {
-            self.strangers.owned(node.host);
+            self.foreign.owned(node.host);
         }
         let scope = self.web.sets.of(kept);
         let reach = self.web.sets.meet(node.reach, scope);
@@ -159,7 +159,7 @@ impl Traversal {
     }
 
     /// Returns the method of testing a URL, by what is known of it so far.
-    pub(super) fn look(&self, number: u32) -> Look {
+    pub(super) fn method(&self, number: u32) -> Method {
         let node = self.web.node(number);
         let url = self.web.names.name(number);
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
@@ -168,16 +168,16 @@ impl Traversal {
         // An observer of the resources needs more than their headers.
         let is_kept = self.options.bodies.is_some() && is_home && !node.is_action;
         if is_kept && (is_leaf || !node.is_wanted) || node.is_ornament && is_home && !is_leaf {
-            Look::Get
+            Method::Get
         } else if is_leaf || !node.is_wanted {
-            Look::Head
+            Method::Head
         } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising || node.is_sitemap) || is_read_outside
         {
-            Look::Read
+            Method::Read
         } else if is_kept {
-            Look::Get
+            Method::Get
         } else {
-            Look::Head
+            Method::Head
         }
     }
 
@@ -188,7 +188,7 @@ impl Traversal {
             self.recalled.push_back(number);
             return;
         }
-        let look = self.look(number);
+        let method = self.method(number);
         let action = self.restrictions.action(self.web.names.name(number), self.begun.began);
         let node = self.web.node_mut(number);
         let is_outside = !node.is_home();
@@ -205,14 +205,14 @@ impl Traversal {
             node.form = Form::Other;
             return;
         }
-        let turn = turn_of(look, is_outside);
-        (node.stage, node.look, node.turn) = (Stage::Waiting, look, turn);
+        let turn = turn_of(method, is_outside);
+        (node.stage, node.method, node.turn) = (Stage::Waiting, method, turn);
         let host = node.host;
         self.frontier.push(number, host, turn);
     }
 
     /// Returns the job for a URL whose turn has arrived, or `None` if its turn has changed in the meantime.
-    pub(super) fn errand(&mut self, number: u32, turn: Turn) -> Result<Option<Errand>, TableError> {
+    pub(super) fn job(&mut self, number: u32, turn: Turn) -> Result<Option<FetchJob>, TableError> {
         let node = *self.web.node(number);
         if node.stage != Stage::Waiting || node.turn != turn {
             self.frontier.done(node.host, turn);
@@ -231,7 +231,7 @@ impl Traversal {
             return Ok(None);
         }
         // In the meantime, the host may have shown that its HEAD responses are reliable.
-        if node.look == Look::Get && self.is_head_believed(number) {
+        if node.method == Method::Get && self.is_head_believed(number) {
             let said = Visited::by_head(number, node.status);
             self.settle(said)?;
             return Ok(None);
@@ -240,7 +240,7 @@ impl Traversal {
         if node.is_known
             && let Some(test) = self.table.test(number)?
             && test.outcome == Outcome::Good
-            && !(node.look == Look::Read && self.is_unread(number, &test)?)
+            && !(node.method == Method::Read && self.is_unread(number, &test)?)
             && self.may_be_same(number)
         {
             (etag, modified) = (test.etag, test.modified);
@@ -252,10 +252,10 @@ impl Traversal {
         let node = self.web.node_mut(number);
         node.stage = Stage::UnderWay;
         node.attempts = node.attempts.saturating_add(1);
-        Ok(Some(Errand {
+        Ok(Some(FetchJob {
             node: number,
             url,
-            look: node.look,
+            method: node.method,
             referer,
             etag,
             modified,
@@ -324,10 +324,10 @@ impl Traversal {
 }
 
 /// Returns the turn for a method of testing.
-fn turn_of(look: Look, is_outside: bool) -> Turn {
-    match (look, is_outside) {
-        (Look::Read, _) => Turn::Document,
-        (Look::Head | Look::Get, true) => Turn::Outside,
-        (Look::Head | Look::Get, false) => Turn::Last,
+fn turn_of(method: Method, is_outside: bool) -> Turn {
+    match (method, is_outside) {
+        (Method::Read, _) => Turn::Document,
+        (Method::Head | Method::Get, true) => Turn::Outside,
+        (Method::Head | Method::Get, false) => Turn::Last,
     }
 }

@@ -9,7 +9,7 @@ use super::Traversal;
 use super::record::text;
 use super::refer::Way;
 use super::sets::SetId;
-use super::visit::{Look, Read, Visited};
+use super::visit::{Method, Read, Visited};
 use super::web::{MOST_HOPS, NONE, Stage};
 use crate::anchors::Fragment;
 use crate::extract::Page;
@@ -53,7 +53,7 @@ impl Traversal {
         if !visited.conclusion.is_final && self.is_put_off(&visited)? {
             return Ok(());
         }
-        if visited.is_hearsay && self.is_doubted(&visited) {
+        if visited.is_missing_by_head && self.is_doubted(&visited) {
             return Ok(());
         }
         self.learn_of_head(&visited);
@@ -244,11 +244,11 @@ impl Traversal {
     /// meantime.
     fn look_again(&mut self, number: u32, headers: &HeaderMap) {
         let node = self.web.node_mut(number);
-        if node.look == Look::Read || !node.is_good() {
+        if node.method == Method::Read || !node.is_good() {
             return;
         }
         node.is_promising = text(headers, "content-type").is_some_and(|media| media.starts_with("text/html"));
-        if self.look(number) == Look::Read {
+        if self.method(number) == Method::Read {
             self.enqueue(number);
         }
     }

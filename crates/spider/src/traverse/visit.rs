@@ -34,7 +34,7 @@ const WORTH_READING: usize = 256 * 1024;
 
 /// The method of testing a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum Method {
     /// HEAD; then GET if HEAD does not succeed.
     Head,
     /// GET, and extraction of the body.
@@ -45,10 +45,10 @@ pub(crate) enum Look {
 
 /// A request to be sent.
 #[derive(Clone, Debug)]
-pub(crate) struct Errand {
+pub(crate) struct FetchJob {
     pub(crate) node: u32,
     pub(crate) url: Url,
-    pub(crate) look: Look,
+    pub(crate) method: Method,
     pub(crate) referer: Option<HeaderValue>,
     pub(crate) etag: Option<String>,
     pub(crate) modified: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Visited {
     pub(crate) kept: Option<Taken>,
     pub(crate) wait: Option<Duration>,
     /// True if HEAD reported it as missing, which GET might not.
-    pub(crate) is_hearsay: bool,
+    pub(crate) is_missing_by_head: bool,
     /// The host's robots.txt, which may list sitemaps.
     pub(crate) robots: Option<Arc<Robots>>,
 }
@@ -109,13 +109,13 @@ impl Visitor {
     }
 
     /// Tests a URL, and returns a result in any case.
-    pub(crate) async fn go(self: Arc<Self>, errand: Errand) -> Visited {
-        let node = errand.node;
-        if let Some(local) = self.local.as_ref().filter(|local| local.has(&errand.url)) {
-            return self.read_local(local.clone(), errand).await;
+    pub(crate) async fn go(self: Arc<Self>, job: FetchJob) -> Visited {
+        let node = job.node;
+        if let Some(local) = self.local.as_ref().filter(|local| local.has(&job.url)) {
+            return self.read_local(local.clone(), job).await;
         }
         let robots = match &self.gate {
-            Some(gate) => gate.robots(&errand.url).await.map(Some),
+            Some(gate) => gate.robots(&job.url).await.map(Some),
             None => Ok(None),
         };
         let robots = match robots {
@@ -123,58 +123,58 @@ impl Visitor {
             Err(error) => return Visited::failed(node, &error),
         };
         if let Some(robots) = &robots
-            && let Some(conclusion) = refusal(robots, &errand).await
+            && let Some(conclusion) = refusal(robots, &job).await
         {
             return Visited { robots: Some(Arc::clone(robots)), ..Visited::without_answer(node, conclusion) };
         }
-        match self.attempt(errand).await {
+        match self.attempt(job).await {
             Ok(visited) => Visited { robots, ..visited },
             Err(error) => Visited { robots, ..Visited::failed(node, &error) },
         }
     }
 
-    async fn attempt(&self, errand: Errand) -> Result<Visited, FetchError> {
-        if errand.look == Look::Head {
-            let answer = self.client.get(errand.ask(Ask::head(errand.url.clone()))).await;
+    async fn attempt(&self, job: FetchJob) -> Result<Visited, FetchError> {
+        if job.method == Method::Head {
+            let answer = self.client.get(job.ask(Ask::head(job.url.clone()))).await;
             match answer {
-                Ok(answer) if is_believed(answer.status) => return Ok(errand.visited(answer, None)),
+                Ok(answer) if is_believed(answer.status) => return Ok(job.visited(answer, None)),
                 // The host's other responses decide whether this one is reliable.
                 Ok(answer) if matches!(answer.status, 404 | 410) => {
-                    return Ok(Visited { is_hearsay: true, ..errand.visited(answer, None) });
+                    return Ok(Visited { is_missing_by_head: true, ..job.visited(answer, None) });
                 }
                 // Some servers respond to HEAD with an error, with nonsense, or never: only GET is reliable.
-                Ok(answer) => tracing::debug!(url = %errand.url, status = answer.status, "HEAD may lie: asking by GET"),
+                Ok(answer) => tracing::debug!(url = %job.url, status = answer.status, "HEAD may lie: asking by GET"),
                 Err(error @ (FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Held { .. })) => {
                     return Err(error);
                 }
-                Err(error) => tracing::debug!(url = %errand.url, %error, "HEAD failed: asking by GET"),
+                Err(error) => tracing::debug!(url = %job.url, %error, "HEAD failed: asking by GET"),
             }
         }
-        let answer = self.client.get(errand.ask(Ask::new(errand.url.clone()))).await?;
-        if errand.look != Look::Read || !(200..300).contains(&answer.status) {
-            return self.unread(&errand, answer).await;
+        let answer = self.client.get(job.ask(Ask::new(job.url.clone()))).await?;
+        if job.method != Method::Read || !(200..300).contains(&answer.status) {
+            return self.unread(&job, answer).await;
         }
-        self.read(&errand, answer).await
+        self.read(&job, answer).await
     }
 
     /// Reads a document and extracts its contents.
-    async fn read(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
+    async fn read(&self, job: &FetchJob, mut answer: Fetched) -> Result<Visited, FetchError> {
         let charset = answer.charset().map(str::to_owned);
         let media_type = answer.content_type().map(str::to_ascii_lowercase);
-        if !errand.is_sitemap && !extract::is_read(media_type.as_deref(), &errand.url) {
-            return self.unread(errand, answer).await;
+        if !job.is_sitemap && !extract::is_read(media_type.as_deref(), &job.url) {
+            return self.unread(job, answer).await;
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is processed, since its bytes stay in memory until then.
         let _reader = self.readers.acquire().await.ok();
         let Taken { bytes: body, is_whole, mut place } = self.body(&mut answer, self.page_limit).await?;
-        if errand.is_sitemap && place.is_none() {
+        if job.is_sitemap && place.is_none() {
             // A compressed sitemap may be much larger when it is decompressed.
             place = Arc::clone(&self.large).acquire_owned().await.ok();
         }
         let kept = self.bodies.map(|_| Taken { bytes: body.clone(), is_whole, place: None });
         let bytes = body.len() as u64;
-        let (url, is_sitemap, limit) = (errand.url.clone(), errand.is_sitemap, self.page_limit);
+        let (url, is_sitemap, limit) = (job.url.clone(), job.is_sitemap, self.page_limit);
         let work = move || {
             let links: Vec<&str> = links.iter().map(String::as_str).collect();
             let (media_type, charset) = (media_type.as_deref(), charset.as_deref());
@@ -189,39 +189,39 @@ impl Visitor {
                 // The extraction does not panic; if it did, that would be an internal error and not a problem of the
                 // document.
                 let reason = Reason::Garbled("internal error".into());
-                return Ok(Visited::without_answer(errand.node, Conclusion::certain(Outcome::NotTested(reason))));
+                return Ok(Visited::without_answer(job.node, Conclusion::certain(Outcome::NotTested(reason))));
             };
             read
         };
         let is_whole = is_whole && is_unpacked;
-        Ok(Visited { kept, ..errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })) })
+        Ok(Visited { kept, ..job.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })) })
     }
 
     /// Reads a file of the local site.
-    async fn read_local(&self, local: LocalSite, errand: Errand) -> Visited {
+    async fn read_local(&self, local: LocalSite, job: FetchJob) -> Visited {
         // Few files are read at a time, since each may have the maximum size of a page.
         let place = Arc::clone(&self.large).acquire_owned().await.ok();
-        let (node, limit) = (errand.node, self.page_limit);
+        let (node, limit) = (job.node, self.page_limit);
         let work = move || -> std::io::Result<Visited> {
             let media_type = |answer: &local::Answer| {
                 let value = answer.headers.get("content-type")?.to_str().ok()?;
                 Some(value.split(';').next().unwrap_or(value).trim().to_ascii_lowercase())
             };
-            let is_read = errand.look == Look::Read;
-            let answer = local.answer(&errand.url, errand.etag.as_deref(), is_read.then_some(limit))?;
+            let is_read = job.method == Method::Read;
+            let answer = local.answer(&job.url, job.etag.as_deref(), is_read.then_some(limit))?;
             let outcome = match (answer.status, &answer.location) {
                 (_, Some(to)) => Outcome::Moved { permanent: true, to: to.as_str().into() },
                 (200 | 304, None) => Outcome::Good,
                 (status, None) => Outcome::Broken(Fault::Status(status)),
             };
             let media_type = media_type(&answer);
-            let is_read = is_read && answer.status == 200 && extract::is_read(media_type.as_deref(), &errand.url);
+            let is_read = is_read && answer.status == 200 && extract::is_read(media_type.as_deref(), &job.url);
             let read = is_read.then(|| {
-                let (url, body) = (&errand.url, &answer.body);
+                let (url, body) = (&job.url, &answer.body);
                 // The server that will send it may declare another charset, or none; the document's own declaration
                 // applies to both.
                 let source = Source { url, media_type: media_type.as_deref(), charset: None, links: &[], body };
-                let (page, is_unpacked, digest) = extracted(&source, errand.is_sitemap, limit);
+                let (page, is_unpacked, digest) = extracted(&source, job.is_sitemap, limit);
                 let is_whole = answer.is_whole && is_unpacked;
                 Read { page, digest, bytes: body.len() as u64, is_whole, _place: place }
             });
@@ -239,14 +239,14 @@ impl Visitor {
     }
 
     /// Processes a response whose body is not extracted. The body is read if it is short, or if an observer wants it.
-    async fn unread(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
+    async fn unread(&self, job: &FetchJob, mut answer: Fetched) -> Result<Visited, FetchError> {
         let kept = match self.bodies {
-            Some(most) if errand.is_home && matches!(answer.status, 200 | 203) => {
+            Some(most) if job.is_home && matches!(answer.status, 200 | 203) => {
                 Some(self.body(&mut answer, most).await?)
             }
             _ => None,
         };
-        Ok(Visited { kept, ..errand.visited_unread(answer).await })
+        Ok(Visited { kept, ..job.visited_unread(answer).await })
     }
 
     /// Reads the body, up to a limit.
@@ -304,7 +304,7 @@ impl Visited {
             read: None,
             kept: None,
             wait: None,
-            is_hearsay: false,
+            is_missing_by_head: false,
             robots: None,
         }
     }
@@ -317,7 +317,7 @@ impl Visited {
     /// Returns a result for a "not found" response to HEAD that was accepted.
     pub(crate) fn by_head(node: u32, status: u16) -> Self {
         let conclusion = Conclusion::certain(Outcome::Broken(Fault::Status(status)));
-        Self { status: Some(status), is_hearsay: true, ..Self::without_answer(node, conclusion) }
+        Self { status: Some(status), is_missing_by_head: true, ..Self::without_answer(node, conclusion) }
     }
 
     fn failed(node: u32, error: &FetchError) -> Self {
@@ -330,15 +330,15 @@ impl Visited {
 }
 
 /// Returns a conclusion if robots.txt forbids the request or is unavailable.
-async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
+async fn refusal(robots: &Robots, job: &FetchJob) -> Option<Conclusion> {
     let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
-    match robots.allows_url(&errand.url) {
-        Permission::Allowed if !errand.is_home && robots.crawl_delay().is_some_and(|pause| pause > LONGEST_PAUSE) => {
+    match robots.allows_url(&job.url) {
+        Permission::Allowed if !job.is_home && robots.crawl_delay().is_some_and(|pause| pause > LONGEST_PAUSE) => {
             not_tested(Reason::Robots("its Crawl-delay is too long".into()))
         }
         Permission::Allowed => None,
         Permission::Forbidden { line, rule } => not_tested(Reason::Robots(format!("{rule}, line {line}").into())),
-        Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) if !has_address(&errand.url).await => {
+        Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) if !has_address(&job.url).await => {
             Some(Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false })
         }
         // The missing host may be the target of a redirect of robots.txt, so it does not indicate a problem of this
@@ -360,7 +360,7 @@ async fn has_address(url: &Url) -> bool {
     tokio::net::lookup_host((host, port)).await.is_ok_and(|mut addresses| addresses.next().is_some())
 }
 
-impl Errand {
+impl FetchJob {
     fn ask(&self, ask: Ask) -> Ask {
         let mut ask = ask.unfollowed();
         let mut send = |name: &'static str, value: &Option<String>| {
@@ -387,7 +387,7 @@ impl Errand {
             read,
             kept: None,
             wait,
-            is_hearsay: false,
+            is_missing_by_head: false,
             robots: None,
         }
     }

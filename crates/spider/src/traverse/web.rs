@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::frontier::Turn;
 use super::names::Names;
 use super::sets::{SetId, Sets};
-pub(crate) use super::visit::Look;
+pub(crate) use super::visit::Method;
 use crate::extract::Form;
 use crate::table::codec::{push_number, take_number};
 
@@ -52,7 +52,7 @@ pub(crate) struct Node {
     pub(crate) code: u8,
     pub(crate) form: Form,
     pub(crate) stage: Stage,
-    pub(crate) look: Look,
+    pub(crate) method: Method,
     /// Its present or last turn in the frontier.
     pub(crate) turn: Turn,
     pub(crate) attempts: u8,
@@ -96,7 +96,7 @@ impl Node {
             code: u8::MAX,
             form: Form::Other,
             stage: Stage::Past,
-            look: Look::Head,
+            method: Method::Head,
             turn: Turn::Last,
             attempts: 0,
             is_foreign: false,

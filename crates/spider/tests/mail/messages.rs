@@ -383,11 +383,11 @@ fn messages_of_one_web_make_a_thread() {
 struct Full<'l>(SqliteLedger<'l>);
 
 impl Ledger for Full<'_> {
-    fn told(&self, address: &str, key: u64) -> Result<bool, LedgerError> {
-        self.0.told(address, key)
+    fn was_reported(&self, address: &str, key: u64) -> Result<bool, LedgerError> {
+        self.0.was_reported(address, key)
     }
 
-    fn tell(&mut self, _: &str, _: &[u64]) -> Result<(), LedgerError> {
+    fn record(&mut self, _: &str, _: &[u64]) -> Result<(), LedgerError> {
         Err(LedgerError("the disk is full".into()))
     }
 

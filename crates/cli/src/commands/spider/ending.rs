@@ -73,7 +73,7 @@ impl ValueEnum for Failing {
 
 impl SpiderCommand {
     /// Returns an error for an incomplete run, a run without documents, and selected findings.
-    pub(super) fn judge(&self, run: &Run) -> Result<(), CliError> {
+    pub(super) fn check(&self, run: &Run) -> Result<(), CliError> {
         if let Some(why) = run.incomplete() {
             let hint = match run.cut_short {
                 Some(_) => "run the same command again to resume",
@@ -117,11 +117,11 @@ impl Failures {
     }
 
     /// Returns the result of the command.
-    pub(super) fn end(self, judged: Result<(), CliError>) -> Result<(), CliError> {
+    pub(super) fn end(self, checked: Result<(), CliError>) -> Result<(), CliError> {
         if self.count == 0 {
-            return judged;
+            return checked;
         }
-        if let Err(error) = judged {
+        if let Err(error) = checked {
             tracing::error!("{}", error.what_happened());
         }
         let failures = counted(self.count as u64, "operation", "operations");

@@ -33,7 +33,7 @@ impl SpiderCommand {
             .map_err(|error| CliError::failed("failed to read the mail history").because(error))?;
         let now = jiff::Timestamp::now();
         let delivery = mail::deliver(survey, &plan.people, &mut *route, &mut ledger, now).map_err(report_failed)?;
-        tell(delivery, quiet, failures);
+        report_delivery(delivery, quiet, failures);
         Ok(())
     }
 
@@ -73,7 +73,7 @@ fn sender(plan: &Plan) -> String {
     plan.contact.clone().or_else(first).unwrap_or_else(|| "modoai@localhost".to_owned())
 }
 
-fn tell(delivery: Delivery, quiet: bool, failures: &mut Failures) {
+fn report_delivery(delivery: Delivery, quiet: bool, failures: &mut Failures) {
     for failed in delivery.failed {
         failures.note(Err(CliError::failed(format!("failed to send mail to {}: {}", failed.address, failed.what))));
     }

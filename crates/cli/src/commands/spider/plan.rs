@@ -75,8 +75,8 @@ impl SpiderCommand {
 
     fn file(&self) -> Result<Plan, CliError> {
         if self.tree || self.html.is_some() {
-            let told = "--tree and --html require a URL as TARGET; tasks define their own scope and index file";
-            return Err(CliError::new(Kind::Usage, told));
+            let message = "--tree and --html require a URL as TARGET; tasks define their own scope and index file";
+            return Err(CliError::new(Kind::Usage, message));
         }
         let path = Path::new(&self.target);
         if !path.exists() {

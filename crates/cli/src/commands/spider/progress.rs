@@ -71,22 +71,22 @@ pub(crate) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = Strin
     let _inside = runtime.enter();
     let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    let (tell, told) = oneshot::channel();
+    let (send, received) = oneshot::channel();
     runtime.spawn(async move {
-        let mut tell = Some(tell);
+        let mut send = Some(send);
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            let is_heard = tell.take().is_some_and(|tell| tell.send("interrupted".to_owned()).is_ok());
+            let is_heard = send.take().is_some_and(|send| send.send("interrupted".to_owned()).is_ok());
             if !is_heard {
                 std::process::exit(INTERRUPTED);
             }
         }
     });
     Ok(async {
-        match told.await {
+        match received.await {
             Ok(why) => why,
             // The receiver was dropped, so the future never becomes ready.
             Err(_) => std::future::pending().await,

@@ -56,7 +56,7 @@ fn names() -> String {
 impl SpiderCommand {
     /// Writes the requested reports, and prints the summary on the terminal. A report that cannot be written is among
     /// the failures.
-    pub(super) fn tell(&self, survey: &Survey, failures: &mut Failures) {
+    pub(super) fn write_reports(&self, survey: &Survey, failures: &mut Failures) {
         for (of, infostructure) in survey.infostructures().iter().enumerate() {
             if let Some(file) = &infostructure.task.index_file {
                 let written = index::write(survey, of, file).map_err(report_failed);
@@ -77,18 +77,18 @@ impl SpiderCommand {
         if self.json {
             failures.note(on_stdout(|out| json::write(survey, out)));
         } else {
-            failures.note(on_stdout(|out| terminal::write(survey, &self.look(), out)));
+            failures.note(on_stdout(|out| terminal::write(survey, &self.style(), out)));
         }
     }
 
-    fn look(&self) -> terminal::Look {
+    fn style(&self) -> terminal::ReportStyle {
         let is_seen = io::stdout().is_terminal();
         let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        terminal::Look {
+        terminal::ReportStyle {
             colour: has_colours(&io::stdout()),
             width: width.unwrap_or(if is_seen { 100 } else { 160 }),
             next: Some(self.next()),
-            ..terminal::Look::default()
+            ..terminal::ReportStyle::default()
         }
     }
 

@@ -54,9 +54,9 @@ fn what_is_left_out_is_far_and_well_and_counted() {
     assert_eq!(web.pages_left_out, 3);
     assert_eq!(web.links.iter().map(Vec::len).sum::<usize>(), 30);
     assert_eq!(web.links_left_out, 7 * 6 - 30);
-    let told: usize = web.pages.iter().map(|page| page.problems.len()).sum();
-    let untold: usize = web.pages.iter().map(|page| page.problems_left_out).sum();
-    assert_eq!((told, untold, web.ends.len()), (2, 3, 1));
+    let reported: usize = web.pages.iter().map(|page| page.problems.len()).sum();
+    let left_out: usize = web.pages.iter().map(|page| page.problems_left_out).sum();
+    assert_eq!((reported, left_out, web.ends.len()), (2, 3, 1));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use super::super::words::{self, TOLD, Told};
+use super::super::words::{self, VERDICTS, VerdictText};
 use super::super::writing;
 use super::contents::Links;
 use super::entry::{anchor, path_of};
@@ -22,7 +22,7 @@ pub(super) struct Attention {
 
 /// The targets of one verdict, those on most pages first.
 pub(super) struct Pile<'a> {
-    pub told: &'static Told,
+    pub wording: &'static VerdictText,
     pub targets: Vec<&'a Target>,
 }
 
@@ -33,13 +33,13 @@ impl Attention {
 
     /// Returns the targets of every verdict, the most important first.
     pub(super) fn piles(&self) -> Vec<Pile<'_>> {
-        TOLD.iter().map(|told| Pile { told, targets: self.targets.of(told.verdict) }).collect()
+        VERDICTS.iter().map(|wording| Pile { wording, targets: self.targets.of(wording.verdict) }).collect()
     }
 
     /// Returns the targets of the verdict with that slug.
     pub(super) fn of(&self, slug: &str) -> Option<Pile<'_>> {
-        let told = TOLD.iter().find(|told| told.slug == slug)?;
-        Some(Pile { told, targets: self.targets.of(told.verdict) })
+        let wording = VERDICTS.iter().find(|wording| wording.slug == slug)?;
+        Some(Pile { wording, targets: self.targets.of(wording.verdict) })
     }
 }
 
@@ -63,16 +63,21 @@ impl Pile<'_> {
 /// Writes rows as a table. Roles are explicit, because narrow screens show rows as blocks, and some browsers then lose
 /// the semantics of the table.
 pub(super) fn write_table(
-    told: &Told,
+    wording: &VerdictText,
     rows: &[&Target],
     documents: u64,
     links: &Links<'_>,
     run: &Run,
     out: &mut dyn Write,
 ) -> Visit {
-    let is_link = told.is_of_a_link();
+    let is_link = wording.is_of_a_link();
     let mut html = String::new();
-    put!(&mut html, "<table role=\"table\" class=\"{}\">\n<caption>{} by target</caption>\n", told.slug, told.heading);
+    put!(
+        &mut html,
+        "<table role=\"table\" class=\"{}\">\n<caption>{} by target</caption>\n",
+        wording.slug,
+        wording.heading
+    );
     html.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
     let columns: &[&str] =
         if is_link { &["Target", "Reason", "Pages", "First pages"] } else { &["Document", "Reason"] };

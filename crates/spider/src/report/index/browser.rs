@@ -42,7 +42,7 @@ const behind = (element, style) => {
   }
   return "rgb(255, 255, 255)";
 };
-function look(frame, page, width) {
+function style(frame, page, width) {
   const root = frame.contentDocument, style = (element) => frame.contentWindow.getComputedStyle(element);
   const faint = new Set();
   for (const element of root.querySelectorAll("body *")) {
@@ -64,7 +64,7 @@ function look(frame, page, width) {
     frame.src = page;
     document.body.append(frame);
     await loaded;
-    seen.push(look(frame, page, width));
+    seen.push(style(frame, page, width));
     frame.remove();
   }
   document.getElementById("out").textContent = encodeURIComponent(JSON.stringify(seen));
@@ -97,7 +97,7 @@ fn pages_fit_every_screen_and_can_be_read_by_day_and_night() {
     pages.push(format!("{}/{}", name(further.file_name().expect("a name")), name(&part.file_name())));
 
     for scheme in [0, 1] {
-        let seen = look(&browser, folder.path(), &pages, scheme);
+        let seen = style(&browser, folder.path(), &pages, scheme);
         assert_eq!(seen.len(), pages.len() * 4);
         for seen in seen {
             assert!(seen.wants <= seen.width, "{} is {} wide on a screen of {}", seen.page, seen.wants, seen.width);
@@ -109,7 +109,7 @@ fn pages_fit_every_screen_and_can_be_read_by_day_and_night() {
 }
 
 /// Measures the pages of a directory; colour scheme 0 is dark, 1 is light.
-fn look(browser: &Path, folder: &Path, pages: &[String], scheme: u8) -> Vec<Seen> {
+fn style(browser: &Path, folder: &Path, pages: &[String], scheme: u8) -> Vec<Seen> {
     let probe = folder.join("probe.html");
     fs::write(&probe, PROBE.replace("PAGES", &serde_json::to_string(pages).expect("JSON"))).expect("written");
     let output = Command::new("timeout")

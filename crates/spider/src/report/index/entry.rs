@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::super::words::{self, TOLD};
+use super::super::words::{self, VERDICTS};
 use super::contents::Links;
 use super::shared::{Shared, identity};
 use crate::foreign::{Escaped, is_followable, is_web};
@@ -145,16 +145,16 @@ pub(super) fn path_of(url: &str) -> &str {
 fn marks(document: &Document, own: &[(&Referenced, u32)], html: &mut String) {
     let count = |is: &dyn Fn(&Referenced) -> bool| own.iter().filter(|(reference, _)| is(reference)).count();
     let mut marks = String::new();
-    for told in TOLD {
-        let found = count(&|reference| reference.verdict == told.verdict && !reference.is_skipped);
-        let text = match told.verdict {
+    for wording in VERDICTS {
+        let found = count(&|reference| reference.verdict == wording.verdict && !reference.is_skipped);
+        let text = match wording.verdict {
             Verdict::Changed if document.is_changed => "changed".to_owned(),
             Verdict::Expiring if document.is_expiring => "expired or expiring".to_owned(),
             Verdict::Fragment if found > 1 => format!("{found} fragments"),
             verdict if found > 0 => format!("{found} {}", verdict.name()),
             _ => continue,
         };
-        put!(&mut marks, "<li class=\"v {}\"><b aria-hidden=\"true\">{}</b> {text}</li>", told.slug, told.sign);
+        put!(&mut marks, "<li class=\"v {}\"><b aria-hidden=\"true\">{}</b> {text}</li>", wording.slug, wording.sign);
     }
     let skipped = count(&|reference| reference.is_skipped);
     if skipped > 0 {
@@ -206,10 +206,10 @@ fn facts(document: &Document, html: &mut String) {
 fn bad(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) {
     html.push_str("<ul class=\"refs\">\n");
     for (reference, times) in references {
-        let Some(told) = words::told(reference.verdict) else { continue };
+        let Some(wording) = words::wording(reference.verdict) else { continue };
         let (slug, sign, name) = match reference.is_skipped {
             true => ("none", "–", "skipped"),
-            false => (told.slug, told.sign, told.verdict.name()),
+            false => (wording.slug, wording.sign, wording.verdict.name()),
         };
         let small = if reference.is_small_move { " small" } else { "" };
         put!(html, "<li><span class=\"v {slug}{small}\"><b aria-hidden=\"true\">{sign}</b> {name}</span><div>");
@@ -218,7 +218,7 @@ fn bad(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) 
         }
         let target = words::aim(&reference.target, reference.fragment.as_deref());
         anchor(&target, &target, html);
-        put!(html, "<p>{}", Escaped(reference.reason.as_deref().unwrap_or(told.verdict.name())));
+        put!(html, "<p>{}", Escaped(reference.reason.as_deref().unwrap_or(wording.verdict.name())));
         if let Some(since) = reference.since {
             put!(html, ", since {}", words::day(since));
         }

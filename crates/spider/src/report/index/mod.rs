@@ -37,7 +37,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::words::{self, Told};
+use super::words::{self, VerdictText};
 use crate::results::{Document, Referenced, ReportError, Results, Visit};
 use crate::targets::Target;
 use attention::{Attention, Pile};
@@ -173,11 +173,11 @@ impl Index<'_> {
         let pages = pile.pages();
         for (page, rows) in pile.targets.chunks(TO_A_PAGE).enumerate().take(pages) {
             let further =
-                |page: usize| Further { href: pile_name(pile.told, page), label: format!("Page {}", page + 1) };
+                |page: usize| Further { href: pile_name(pile.wording, page), label: format!("Page {}", page + 1) };
             let view = PageView {
-                heading: format!("{}, page {} of {pages}", pile.told.heading, page + 1),
-                lead: pile.told.advice.to_owned(),
-                back: format!("{}#{}", self.shelf.index_href(), pile.told.slug),
+                heading: format!("{}, page {} of {pages}", pile.wording.heading, page + 1),
+                lead: pile.wording.advice.to_owned(),
+                back: format!("{}#{}", self.shelf.index_href(), pile.wording.slug),
                 before: page.checked_sub(1).map(further),
                 after: (page + 1 < pages).then(|| further(page + 1)),
                 is_documents: false,
@@ -187,14 +187,14 @@ impl Index<'_> {
             self.write_table(pile, rows, Place::Folder, &mut table)?;
             let table = String::from_utf8_lossy(&table);
             let html = frame::filled(&frame::render("part.html", &view)?, "entries", &table);
-            self.shelf.write_page(&pile_name(pile.told, page), &html)?;
+            self.shelf.write_page(&pile_name(pile.wording, page), &html)?;
         }
         Ok(())
     }
 
     fn write_table(&self, pile: &Pile<'_>, rows: &[&Target], from: Place, out: &mut dyn Write) -> Visit {
         let documents = self.known.targets.documents();
-        attention::write_table(pile.told, rows, documents, &self.links(from), self.results.run(), out)
+        attention::write_table(pile.wording, rows, documents, &self.links(from), self.results.run(), out)
     }
 
     /// Writes the first page.
@@ -231,6 +231,6 @@ impl Index<'_> {
     }
 }
 
-fn pile_name(told: &Told, page: usize) -> String {
-    format!("{}-{:03}.html", told.slug, page + 1)
+fn pile_name(wording: &VerdictText, page: usize) -> String {
+    format!("{}-{:03}.html", wording.slug, page + 1)
 }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::super::words::{self, TOLD};
+use super::super::words::{self, VERDICTS};
 use super::attention::Attention;
 use super::{Index, pile_name};
 use crate::foreign::{Printable, is_web};
@@ -64,7 +64,7 @@ struct Tile {
     number: String,
     label: &'static str,
     /// True if the index has a table to link to.
-    is_told: bool,
+    is_linked: bool,
 }
 
 /// The changes of findings since the previous run.
@@ -136,7 +136,7 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
     let folder = index.shelf.folder_href();
 
     let since = run.before.map(|before| {
-        let all: u64 = TOLD.iter().map(|told| words::count(summary, told.verdict)).sum();
+        let all: u64 = VERDICTS.iter().map(|wording| words::count(summary, wording.verdict)).sum();
         Since {
             before: words::minute(before).to_string(),
             new: words::number(summary.new),
@@ -149,19 +149,19 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
         }
     });
 
-    let tiles = TOLD.iter().map(|told| {
-        let number = words::count(summary, told.verdict);
-        let is_told = attention.of(told.slug).is_some_and(|pile| !pile.targets.is_empty());
-        let label = if number == 1 { told.counted.0 } else { told.counted.1 };
-        Tile { slug: told.slug, sign: told.sign, number: words::number(number), label, is_told }
+    let tiles = VERDICTS.iter().map(|wording| {
+        let number = words::count(summary, wording.verdict);
+        let is_linked = attention.of(wording.slug).is_some_and(|pile| !pile.targets.is_empty());
+        let label = if number == 1 { wording.counted.0 } else { wording.counted.1 };
+        Tile { slug: wording.slug, sign: wording.sign, number: words::number(number), label, is_linked }
     });
     let piles = attention.piles();
     let sections = piles.iter().filter(|pile| !pile.targets.is_empty()).map(|pile| {
         let pages = (0..pile.pages()).map(|page| Further {
-            href: format!("{folder}/{}", pile_name(pile.told, page)),
+            href: format!("{folder}/{}", pile_name(pile.wording, page)),
             label: words::number(page as u64 + 1),
         });
-        let is_link = pile.told.is_of_a_link();
+        let is_link = pile.wording.is_of_a_link();
         let things = if is_link { ("target", "targets") } else { ("document", "documents") };
         let mut count = words::counted(pile.targets.len() as u64, things);
         if is_link {
@@ -172,10 +172,10 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
             put!(&mut count, ", {} new", words::number(new));
         }
         Section {
-            slug: pile.told.slug,
-            sign: pile.told.sign,
-            heading: pile.told.heading,
-            advice: pile.told.advice,
+            slug: pile.wording.slug,
+            sign: pile.wording.sign,
+            heading: pile.wording.heading,
+            advice: pile.wording.advice,
             count,
             shown: (pile.pages() > 0).then(|| words::number(super::FIRST_FEW as u64)),
             pages: pages.collect(),

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
 
-use super::judge::Judged;
+use super::check::CheckResult;
 use super::{Survey, history_key, store};
 use crate::reference::Kind;
 use crate::report::words;
@@ -57,10 +57,10 @@ impl Results for Survey {
         for (task, top) in self.dead_tops.iter().filter(|(task, _)| of.is_none_or(|of| of == *task)) {
             let target = KeptTarget::Node { id: *top, fragment: None };
             let kept = Kept { kind: Kind::Top, line: 0, text: "", target, is_padded: false };
-            let judged = self.judge(&kept);
-            if judged.is_told() {
+            let checked = self.check(&kept);
+            if checked.is_reported() {
                 let about = About { tasks: vec![self.plan.tasks[*task].name.clone()], ..self.about(*top)? };
-                visit(&self.finding(*top, &about, &kept, &judged))?;
+                visit(&self.finding(*top, &about, &kept, &checked))?;
             }
         }
         for page in self.pages_of(of) {
@@ -81,12 +81,12 @@ impl Results for Survey {
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
-                let judged = self.judge(&kept);
-                if judged.is_told() {
-                    visit(&self.finding(page, self.known(&mut about, page)?, &kept, &judged))?;
+                let checked = self.check(&kept);
+                if checked.is_reported() {
+                    visit(&self.finding(page, self.known(&mut about, page)?, &kept, &checked))?;
                 }
-                if let Some(at) = self.changed_object(&judged, window)? {
-                    let finding = self.finding(page, self.known(&mut about, page)?, &kept, &judged);
+                if let Some(at) = self.changed_object(&checked, window)? {
+                    let finding = self.finding(page, self.known(&mut about, page)?, &kept, &checked);
                     let (verdict, reason) = (Verdict::Changed, changed_on(at));
                     visit(&Finding { verdict, reason, since: None, is_new: false, to: None, ..finding })?;
                 }
@@ -184,10 +184,10 @@ impl Survey {
     /// have separate findings.
     pub(super) fn changed_object(
         &self,
-        judged: &Judged,
+        checked: &CheckResult,
         window: Option<u32>,
     ) -> Result<Option<Timestamp>, ReportError> {
-        let Some(end) = judged.end.filter(|_| window.is_some()) else { return Ok(None) };
+        let Some(end) = checked.end.filter(|_| window.is_some()) else { return Ok(None) };
         let node = self.web.node(end);
         if !node.is_good() || node.is_document() {
             return Ok(None);
@@ -254,15 +254,16 @@ impl Survey {
     }
 
     fn referenced(&self, page: u32, kept: &Kept<'_>, of: usize) -> Result<Referenced, ReportError> {
-        let judged = self.judge(kept);
+        let checked = self.check(kept);
         // A move that is not reported does not appear in an index, either.
-        let verdict = if judged.verdict == Verdict::Moved && judged.is_muted { Verdict::Good } else { judged.verdict };
+        let verdict =
+            if checked.verdict == Verdict::Moved && checked.is_muted { Verdict::Good } else { checked.verdict };
         let (target, fragment) = self.named(&kept.target);
         let node = match kept.target {
             KeptTarget::Node { id, .. } => Some(id),
             _ => None,
         };
-        let about = match judged.end {
+        let about = match checked.end {
             Some(end) => self.target(end)?,
             None => Target::default(),
         };
@@ -278,36 +279,36 @@ impl Survey {
                 node.is_document() && self.web.sets.has(node.reach, of)
             }),
             verdict,
-            is_skipped: judged.is_skipped(),
-            status: judged.status,
-            reason: (!is_well).then(|| self.reason(kept, &judged)),
-            to: judged.to.map(|to| self.web.names.name(to).to_owned()),
-            is_permanent: judged.is_permanent,
-            is_small_move: judged.is_small_move,
-            since: self.since(page, &target, fragment, judged.verdict).map(|(since, _)| since),
+            is_skipped: checked.is_skipped(),
+            status: checked.status,
+            reason: (!is_well).then(|| self.reason(kept, &checked)),
+            to: checked.to.map(|to| self.web.names.name(to).to_owned()),
+            is_permanent: checked.is_permanent,
+            is_small_move: checked.is_small_move,
+            since: self.since(page, &target, fragment, checked.verdict).map(|(since, _)| since),
             title: about.title,
             last_modified: about.last_modified,
             target: target.into_owned(),
         })
     }
 
-    fn finding(&self, page: u32, about: &About, kept: &Kept<'_>, judged: &Judged) -> Finding {
+    fn finding(&self, page: u32, about: &About, kept: &Kept<'_>, checked: &CheckResult) -> Finding {
         let (target, fragment) = self.named(&kept.target);
-        let since = self.since(page, &target, fragment, judged.verdict);
+        let since = self.since(page, &target, fragment, checked.verdict);
         Finding {
             page: about.page.clone(),
             title: about.title.clone(),
             fragment: fragment.map(str::to_owned),
-            verdict: judged.verdict,
-            status: judged.status,
-            reason: self.reason(kept, judged),
+            verdict: checked.verdict,
+            status: checked.status,
+            reason: self.reason(kept, checked),
             element: kept.kind.name(),
             line: kept.line,
             text: kept.text.to_owned(),
             since: since.map(|(since, _)| since),
             is_new: since.is_some_and(|(_, is_new)| is_new),
-            to: judged.to.map(|to| self.web.names.name(to).to_owned()),
-            permanent: judged.is_permanent,
+            to: checked.to.map(|to| self.web.names.name(to).to_owned()),
+            permanent: checked.is_permanent,
             owner: about.owner.clone(),
             tasks: about.tasks.clone(),
             target: target.into_owned(),

@@ -13,7 +13,7 @@ use crate::verdict::{Fault, Outcome, Reason, Verdict};
 
 /// The verdict of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Judged {
+pub(super) struct CheckResult {
     pub(super) verdict: Verdict,
     pub(super) status: Option<u16>,
     /// The node whose outcome it is: the end of a chain of redirects.
@@ -26,7 +26,7 @@ pub(super) struct Judged {
     pub(super) is_muted: bool,
 }
 
-impl Judged {
+impl CheckResult {
     const GOOD: Self = Self {
         verdict: Verdict::Good,
         status: None,
@@ -43,68 +43,68 @@ impl Judged {
     }
 
     /// Returns true if it is a finding.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reported(&self) -> bool {
         self.verdict != Verdict::Good && !self.is_muted
     }
 }
 
 impl Survey {
     /// Returns the verdict of a reference.
-    pub(super) fn judge(&self, kept: &Kept<'_>) -> Judged {
+    pub(super) fn check(&self, kept: &Kept<'_>) -> CheckResult {
         match kept.target {
-            KeptTarget::Node { id, fragment } => self.judge_node(id, fragment),
+            KeptTarget::Node { id, fragment } => self.check_node(id, fragment),
             KeptTarget::Invalid { .. } | KeptTarget::Mail { fault: Some(_), .. } => {
-                Judged { verdict: Verdict::Broken, ..Judged::GOOD }
+                CheckResult { verdict: Verdict::Broken, ..CheckResult::GOOD }
             }
             KeptTarget::Elsewhere { url } if untested_scheme(url).is_some() => {
-                Judged { verdict: Verdict::NotTested, ..Judged::GOOD }
+                CheckResult { verdict: Verdict::NotTested, ..CheckResult::GOOD }
             }
-            KeptTarget::Mail { fault: None, .. } | KeptTarget::Elsewhere { .. } => Judged::GOOD,
+            KeptTarget::Mail { fault: None, .. } | KeptTarget::Elsewhere { .. } => CheckResult::GOOD,
         }
     }
 
-    pub(super) fn judge_node(&self, id: u32, fragment: Option<&str>) -> Judged {
-        let Some(first) = self.web.nodes.get(id as usize) else { return Judged::GOOD };
+    pub(super) fn check_node(&self, id: u32, fragment: Option<&str>) -> CheckResult {
+        let Some(first) = self.web.nodes.get(id as usize) else { return CheckResult::GOOD };
         let Some(end) = self.web.end_of(id) else {
             let status = Some(first.status).filter(|status| *status != 0);
             let verdict = if self.web.is_cookie_circle(id) { Verdict::NotTested } else { Verdict::Broken };
-            return Judged { verdict, status, end: Some(id), ..Judged::GOOD };
+            return CheckResult { verdict, status, end: Some(id), ..CheckResult::GOOD };
         };
         let node = self.web.node(end.node);
-        let judged = Judged {
+        let checked = CheckResult {
             status: Some(node.status).filter(|status| *status != 0),
             end: Some(end.node),
             to: end.replacement.or((end.hops > 0).then_some(end.node)),
             is_permanent: end.replacement.is_some(),
-            ..Judged::GOOD
+            ..CheckResult::GOOD
         };
         if node.stage != Stage::Done {
-            return Judged { verdict: Verdict::NotTested, is_muted: true, ..judged };
+            return CheckResult { verdict: Verdict::NotTested, is_muted: true, ..checked };
         }
         match node.code {
             0 => {}
-            10..=19 => return Judged { verdict: Verdict::Broken, ..judged },
+            10..=19 => return CheckResult { verdict: Verdict::Broken, ..checked },
             code => {
                 let is_muted = matches!(
                     Outcome::from_code(code, None, 0),
                     Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Similar | Reason::Interrupted)
                 );
-                return Judged { verdict: Verdict::NotTested, is_muted, ..judged };
+                return CheckResult { verdict: Verdict::NotTested, is_muted, ..checked };
             }
         }
         if let Some(fragment) = fragment
             && self.missing.contains(&(id, Fragment::new(fragment)))
         {
-            return Judged { verdict: Verdict::Fragment, ..judged };
+            return CheckResult { verdict: Verdict::Fragment, ..checked };
         }
-        match judged.to {
+        match checked.to {
             Some(to) => {
                 let is_small_move = is_small_move(self.web.names.name(id), self.web.names.name(to));
                 let is_muted = is_small_move && self.mutes_small_moves;
                 let status = Some(first.status);
-                Judged { verdict: Verdict::Moved, status, is_small_move, is_muted, ..judged }
+                CheckResult { verdict: Verdict::Moved, status, is_small_move, is_muted, ..checked }
             }
-            None => judged,
+            None => checked,
         }
     }
 
@@ -122,24 +122,24 @@ impl Survey {
     }
 
     /// Returns the reason in words, unless the verdict is good.
-    pub(super) fn reason(&self, kept: &Kept<'_>, judged: &Judged) -> String {
-        match (kept.target, judged.verdict) {
+    pub(super) fn reason(&self, kept: &Kept<'_>, checked: &CheckResult) -> String {
+        match (kept.target, checked.verdict) {
             (KeptTarget::Invalid { fault, .. }, _) => format!("invalid URL: {fault}"),
             (KeptTarget::Mail { fault: Some(fault), .. }, _) => format!("invalid email address: {fault}"),
             (KeptTarget::Elsewhere { url }, _) => {
                 untested_scheme(url).map_or_else(String::new, |scheme| format!("scheme {scheme}"))
             }
             (_, Verdict::Fragment) => "fragment not found in the page".to_owned(),
-            (_, Verdict::Moved) if judged.is_permanent => "moved permanently".to_owned(),
+            (_, Verdict::Moved) if checked.is_permanent => "moved permanently".to_owned(),
             (_, Verdict::Moved) => "redirected temporarily".to_owned(),
-            (KeptTarget::Node { id, .. }, _) => match judged.end {
+            (KeptTarget::Node { id, .. }, _) => match checked.end {
                 Some(end) => {
                     let outcome = self.outcome(end);
-                    let is_circle = judged.to.is_none() && self.web.node(id).redirect != crate::traverse::web::NONE;
+                    let is_circle = checked.to.is_none() && self.web.node(id).redirect != crate::traverse::web::NONE;
                     match outcome {
-                        _ if is_circle && judged.verdict == Verdict::NotTested => Reason::Cookies.to_string(),
+                        _ if is_circle && checked.verdict == Verdict::NotTested => Reason::Cookies.to_string(),
                         _ if is_circle => Fault::RedirectLoop.to_string(),
-                        outcome if judged.to.is_some() => format!("redirect target: {outcome}"),
+                        outcome if checked.to.is_some() => format!("redirect target: {outcome}"),
                         outcome => outcome.to_string(),
                     }
                 }

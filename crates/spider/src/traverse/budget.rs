@@ -21,13 +21,13 @@ pub(crate) const MOST: u64 = 100_000;
 const SOON: Duration = Duration::from_millis(20);
 
 /// The documents that a task has read, and its limit.
-pub(super) struct Appetite {
+pub(super) struct PageBudget {
     limit: Option<u64>,
     read: u64,
     kept: u64,
 }
 
-impl Appetite {
+impl PageBudget {
     /// Creates the count of a task that has read nothing yet.
     pub(super) fn new(task: &Task, options: &Options) -> Self {
         let limit = match (task.max_pages, options.max_pages) {
@@ -62,7 +62,7 @@ impl Traversal {
         if node.reach.is_empty() {
             return true;
         }
-        if node.is_foreign && node.attempts == 0 && !self.strangers.admit(node.host) {
+        if node.is_foreign && node.attempts == 0 && !self.foreign.admit(node.host) {
             // It is tested like any other external link.
             let node = self.web.node_mut(number);
             (node.scope, node.reach) = (SetId::EMPTY, SetId::EMPTY);
@@ -72,7 +72,7 @@ impl Traversal {
             return false;
         }
         let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
-        let (hungry, full): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| !self.appetites[**task].is_full());
+        let (hungry, full): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| !self.budgets[**task].is_full());
         if !full.is_empty() {
             self.is_cut_by_pages = true;
             self.web.node_mut(number).reach = self.web.sets.of(hungry.iter().copied());
@@ -82,7 +82,7 @@ impl Traversal {
             self.enqueue(number);
             return false;
         }
-        if !hungry.iter().any(|task| self.appetites[*task].has_room()) {
+        if !hungry.iter().any(|task| self.budgets[*task].has_room()) {
             self.frontier.done(node.host, turn);
             self.frontier.push_later(number, node.host, turn, Instant::now() + SOON);
             return false;
@@ -99,7 +99,7 @@ impl Traversal {
             return false;
         }
         for task in hungry {
-            self.appetites[task].kept += 1;
+            self.budgets[task].kept += 1;
         }
         true
     }
@@ -112,9 +112,9 @@ impl Traversal {
         }
         let is_read = visited.read.is_some() || visited.status == Some(304);
         for task in self.web.sets.tasks(node.reach) {
-            let appetite = &mut self.appetites[task];
-            appetite.kept = appetite.kept.saturating_sub(1);
-            appetite.read += u64::from(is_read);
+            let budget = &mut self.budgets[task];
+            budget.kept = budget.kept.saturating_sub(1);
+            budget.read += u64::from(is_read);
         }
     }
 }

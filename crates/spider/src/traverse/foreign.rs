@@ -12,7 +12,7 @@ const MOST: u32 = 1_000;
 
 /// The documents read on each host, by the host's number in the frontier.
 #[derive(Default)]
-pub(super) struct Strangers {
+pub(super) struct ForeignHosts {
     hosts: HashMap<u32, Host>,
 }
 
@@ -24,7 +24,7 @@ struct Host {
     is_cut: bool,
 }
 
-impl Strangers {
+impl ForeignHosts {
     /// Returns true if another document of a host may be read, and counts it.
     pub(super) fn admit(&mut self, host: u32) -> bool {
         let known = self.hosts.entry(host).or_default();
@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn hosts_without_an_owner_are_soon_left_and_others_have_a_limit() {
-        let mut strangers = Strangers::default();
-        assert_eq!((0..100).filter(|_| strangers.admit(1)).count(), 20);
-        assert!(strangers.admit(2));
-        strangers.owned(2);
-        assert_eq!((0..2_000).filter(|_| strangers.admit(2)).count(), 999);
-        assert!(strangers.remark().is_some_and(|remark| remark.contains("on 1 other hosts")));
+        let mut foreign = ForeignHosts::default();
+        assert_eq!((0..100).filter(|_| foreign.admit(1)).count(), 20);
+        assert!(foreign.admit(2));
+        foreign.owned(2);
+        assert_eq!((0..2_000).filter(|_| foreign.admit(2)).count(), 999);
+        assert!(foreign.remark().is_some_and(|remark| remark.contains("on 1 other hosts")));
     }
 }

@@ -4,7 +4,7 @@ use modoai_fetch::Url;
 
 use super::Traversal;
 use super::settle::READER;
-use super::visit::Look;
+use super::visit::Method;
 use super::web::Stage;
 use crate::extract;
 use crate::table::codec::{self, KeptTarget};
@@ -14,7 +14,7 @@ use crate::verdict::Outcome;
 impl Traversal {
     /// Processes an unchanged document: follows its stored references.
     pub(super) fn go_on_with_kept(&mut self, number: u32) -> Result<(), TableError> {
-        if self.web.node(number).look != Look::Read {
+        if self.web.node(number).method != Method::Read {
             return Ok(());
         }
         self.progress.pages += 1;
@@ -49,14 +49,14 @@ impl Traversal {
 
     /// Reuses the result of a URL that this run had tested before it was interrupted.
     pub(super) fn recall(&mut self, number: u32) -> Result<(), TableError> {
-        let look = self.look(number);
+        let method = self.method(number);
         let node = *self.web.node(number);
         if node.stage != Stage::Waiting {
             return Ok(());
         }
         let test = self.table.test(number)?;
         let is_unread = match &test {
-            Some(test) if look == Look::Read => self.is_unread(number, test)?,
+            Some(test) if method == Method::Read => self.is_unread(number, test)?,
             _ => false,
         };
         if node.code == 0 && (is_unread || !self.may_be_same(number)) {
@@ -65,7 +65,7 @@ impl Traversal {
             return Ok(());
         }
         let node = self.web.node_mut(number);
-        (node.stage, node.look) = (Stage::Done, look);
+        (node.stage, node.method) = (Stage::Done, method);
         self.progress.tested += 1;
         if let Some(test) = &test
             && self.show(number, &test.outcome, None)?

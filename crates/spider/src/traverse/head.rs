@@ -11,7 +11,7 @@ use modoai_fetch::{HeaderMap, HeaderValue};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Traversal;
-use super::visit::{Look, Visited};
+use super::visit::{Method, Visited};
 use super::web::Stage;
 
 /// The number of successful HEAD responses, for names with the same extension, after which a failed one is accepted
@@ -22,7 +22,7 @@ const ENOUGH_OF_ANY: u32 = 100;
 
 /// The HEAD responses of each host.
 #[derive(Default)]
-pub(super) struct Hearsay {
+pub(super) struct HeadReliability {
     /// The number of successful HEAD responses by host and extension of the name.
     good: HashMap<(u32, Box<str>), u32>,
     /// The number of successful HEAD responses by host.
@@ -30,7 +30,7 @@ pub(super) struct Hearsay {
     /// Hashes of the headers with which a host responds to GET for a missing resource.
     misses: HashSet<(u32, u64)>,
     /// Hosts whose HEAD response was "not found" for a resource that GET returned.
-    liars: HashSet<u32>,
+    unreliable: HashSet<u32>,
     /// Nodes whose HEAD response was "not found", with the hash of its headers.
     doubted: HashMap<u32, u64>,
     /// Nodes whose HEAD response was accepted without GET, by host. They are tested again if the host's HEAD proves
@@ -42,7 +42,7 @@ impl Traversal {
     /// Returns true if a HEAD response must be confirmed with GET. It then queues that request after all others.
     pub(super) fn is_doubted(&mut self, visited: &Visited) -> bool {
         let number = visited.node;
-        self.hearsay.doubted.insert(number, look_of(&visited.headers));
+        self.head.doubted.insert(number, signature_of(&visited.headers));
         if self.is_head_believed(number) {
             return false;
         }
@@ -53,7 +53,7 @@ impl Traversal {
 
     fn ask_by_get(&mut self, number: u32) {
         let node = self.web.node_mut(number);
-        (node.stage, node.look) = (Stage::Waiting, Look::Get);
+        (node.stage, node.method) = (Stage::Waiting, Method::Get);
         let (host, turn) = (node.host, node.turn);
         self.frontier.push(number, host, turn);
     }
@@ -61,13 +61,13 @@ impl Traversal {
     /// Returns true if the "not found" response to HEAD for a node can be accepted. Nodes without such a response
     /// return false.
     pub(super) fn is_head_believed(&self, number: u32) -> bool {
-        let Hearsay { good, good_of_any, misses, liars, doubted, .. } = &self.hearsay;
-        let Some(look) = doubted.get(&number) else { return false };
+        let HeadReliability { good, good_of_any, misses, unreliable, doubted, .. } = &self.head;
+        let Some(signature) = doubted.get(&number) else { return false };
         let kind = self.kind_of_name(number);
         let has = |count: Option<&u32>, enough| count.is_some_and(|count| *count >= enough);
         let host = kind.0;
-        !liars.contains(&host)
-            && misses.contains(&(host, *look))
+        !unreliable.contains(&host)
+            && misses.contains(&(host, *signature))
             && (has(good.get(&kind), ENOUGH_ALIKE) || has(good_of_any.get(&host), ENOUGH_OF_ANY))
     }
 
@@ -75,24 +75,24 @@ impl Traversal {
     pub(super) fn learn_of_head(&mut self, visited: &Visited) {
         let node = *self.web.node(visited.node);
         // A HEAD response that was accepted without GET proves nothing.
-        if visited.is_hearsay {
-            self.hearsay.believed.entry(node.host).or_default().push(visited.node);
+        if visited.is_missing_by_head {
+            self.head.believed.entry(node.host).or_default().push(visited.node);
             return;
         }
-        match (node.look, visited.status) {
-            (Look::Head, Some(200..=399)) => {
+        match (node.method, visited.status) {
+            (Method::Head, Some(200..=399)) => {
                 let kind = self.kind_of_name(visited.node);
-                *self.hearsay.good.entry(kind).or_default() += 1;
-                *self.hearsay.good_of_any.entry(node.host).or_default() += 1;
+                *self.head.good.entry(kind).or_default() += 1;
+                *self.head.good_of_any.entry(node.host).or_default() += 1;
             }
-            (Look::Get | Look::Read, Some(200..=399)) if self.hearsay.doubted.contains_key(&visited.node) => {
-                self.hearsay.liars.insert(node.host);
-                for number in self.hearsay.believed.remove(&node.host).unwrap_or_default() {
+            (Method::Get | Method::Read, Some(200..=399)) if self.head.doubted.contains_key(&visited.node) => {
+                self.head.unreliable.insert(node.host);
+                for number in self.head.believed.remove(&node.host).unwrap_or_default() {
                     self.ask_by_get(number);
                 }
             }
-            (Look::Get | Look::Read, Some(404 | 410)) => {
-                self.hearsay.misses.insert((node.host, look_of(&visited.headers)));
+            (Method::Get | Method::Read, Some(404 | 410)) => {
+                self.head.misses.insert((node.host, signature_of(&visited.headers)));
             }
             _ => {}
         }
@@ -110,7 +110,7 @@ impl Traversal {
 }
 
 /// Returns a hash of a response's media type and length.
-fn look_of(headers: &HeaderMap) -> u64 {
+fn signature_of(headers: &HeaderMap) -> u64 {
     let value = |name| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     xxh3_64(&[value("content-type"), b"\n", value("content-length")].concat())
 }

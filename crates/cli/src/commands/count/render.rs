@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::output;
 
 impl CountCommand {
-    pub(super) fn tell(&self, count: &Count) -> Result<(), CliError> {
+    pub(super) fn render(&self, count: &Count) -> Result<(), CliError> {
         let failed = |file: &Path| {
             let file = shown(file);
             move |error: io::Error| CliError::failed(format!("failed to write {file}")).because(error)

@@ -9,12 +9,12 @@ use crate::results::{Document, Referenced};
 /// The documents of an infostructure, by the number and the URL that references contain. URLs are stored as hashes: for
 /// a million documents, tens of megabytes instead of hundreds.
 #[derive(Default)]
-pub(crate) struct Residents {
+pub(crate) struct DocumentIndex {
     by_node: HashMap<u32, u32>,
     by_url: HashMap<u64, u32>,
 }
 
-impl Residents {
+impl DocumentIndex {
     /// Adds a document, under the caller's number for it.
     pub(crate) fn add(&mut self, document: &Document, known_as: u32) {
         self.by_node.insert(document.node, known_as);
