@@ -65,12 +65,9 @@ impl Table {
     /// Removes a fixed finding, after it was reported.
     pub(crate) fn forget(&self, past: &Past) -> Result<()> {
         let Some(code) = code(past.verdict) else { return Ok(()) };
-        self.kept(|db| {
-            let sql = "DELETE FROM finding WHERE page = ?1 AND target = ?2 AND fragment = ?3 AND verdict = ?4";
-            let fragment = past.fragment.as_deref().unwrap_or_default();
-            db.prepare_cached(sql)?.execute(params![past.page, past.target, fragment, code])
-        })?;
-        Ok(())
+        let sql = "DELETE FROM finding WHERE page = ?1 AND target = ?2 AND fragment = ?3 AND verdict = ?4";
+        let fragment = past.fragment.as_deref().unwrap_or_default();
+        self.write(sql, params![past.page, past.target, fragment, code])
     }
 }
 

@@ -31,11 +31,8 @@ impl Table {
     pub(crate) fn keep_robots(&self, remembered: &Remembered) -> Result<()> {
         let Remembered { origin, status, body, fetched_at } = remembered;
         let at = Timestamp::try_from(*fetched_at).unwrap_or(Timestamp::UNIX_EPOCH);
-        self.kept(|db| {
-            let row = params![origin.to_string(), status, body.as_ref(), at.as_millisecond()];
-            db.execute("INSERT OR REPLACE INTO robots VALUES (?1, ?2, ?3, ?4)", row)
-        })?;
-        Ok(())
+        let row = params![origin.to_string(), status, body.as_ref(), at.as_millisecond()];
+        self.write("INSERT OR REPLACE INTO robots VALUES (?1, ?2, ?3, ?4)", row)
     }
 
     /// Visits the hosts that still refuse requests until a later time.
@@ -53,11 +50,9 @@ impl Table {
 
     /// Stores the time until which a host refuses requests.
     pub(crate) fn keep_hold(&self, host: &str, until: Timestamp) -> Result<()> {
-        self.kept(|db| {
-            db.execute("INSERT OR REPLACE INTO hold VALUES (?1, ?2)", params![host, until.as_millisecond()])
-        })?;
-        Ok(())
+        self.write("INSERT OR REPLACE INTO hold VALUES (?1, ?2)", params![host, until.as_millisecond()])
     }
+
     /// Returns true if a host had a public address when a run began there.
     pub(crate) fn was_public(&self, host: &str) -> Result<bool> {
         self.kept(|db| {
@@ -67,7 +62,6 @@ impl Table {
 
     /// Stores that a host had a public address.
     pub(crate) fn keep_public(&self, host: &str) -> Result<()> {
-        self.kept(|db| db.execute("INSERT OR IGNORE INTO public_host VALUES (?1)", [host]))?;
-        Ok(())
+        self.write("INSERT OR IGNORE INTO public_host VALUES (?1)", [host])
     }
 }

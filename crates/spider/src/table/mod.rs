@@ -177,10 +177,8 @@ impl Table {
             return Ok(Begun { number, began: timestamp(began), before, is_resumed: true, is_like_the_last });
         }
         let number = last.map_or(1, |(number, ..)| number + 1);
-        self.kept(|db| {
-            let sql = "INSERT INTO run (number, plan, began) VALUES (?1, ?2, ?3)";
-            db.execute(sql, params![number, plan as i64, now.as_millisecond()])
-        })?;
+        let sql = "INSERT INTO run (number, plan, began) VALUES (?1, ?2, ?3)";
+        self.write(sql, params![number, plan as i64, now.as_millisecond()])?;
         self.commit()?;
         let (before, is_like_the_last) = self.before(number, plan)?;
         Ok(Begun { number, began: now, before, is_resumed: false, is_like_the_last })
@@ -205,10 +203,8 @@ impl Table {
 
     /// Ends a complete run.
     pub fn end(&mut self, run: u32, summary: &str, now: Timestamp) -> Result<()> {
-        self.kept(|db| {
-            let sql = "UPDATE run SET ended = ?2, summary = ?3 WHERE number = ?1";
-            db.execute(sql, params![run, now.as_millisecond(), summary])
-        })?;
+        let sql = "UPDATE run SET ended = ?2, summary = ?3 WHERE number = ?1";
+        self.write(sql, params![run, now.as_millisecond(), summary])?;
         self.commit()
     }
 
@@ -237,6 +233,10 @@ impl Table {
     /// Returns the connection, for other data in the same file.
     pub fn connection(&self) -> &Connection {
         &self.db
+    }
+
+    fn write(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<()> {
+        self.kept(|db| db.prepare_cached(sql)?.execute(parameters)).map(drop)
     }
 
     fn kept<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {

@@ -94,14 +94,8 @@ impl Table {
 
     /// Adds a new URL.
     pub(crate) fn add(&self, id: u32, url: &str, now: Timestamp) -> Result<()> {
-        self.kept(|db| {
-            db.prepare_cached("INSERT INTO node (id, url, first_seen) VALUES (?1, ?2, ?3)")?.execute(params![
-                id,
-                url,
-                now.as_millisecond()
-            ])
-        })?;
-        Ok(())
+        let sql = "INSERT INTO node (id, url, first_seen) VALUES (?1, ?2, ?3)";
+        self.write(sql, params![id, url, now.as_millisecond()])
     }
 
     /// Returns the time when a URL was first seen.
@@ -124,41 +118,36 @@ impl Table {
     /// Stores the test of a URL.
     pub(crate) fn record(&self, node: u32, test: &Test) -> Result<()> {
         let (code, detail, _) = test.outcome.to_code();
-        self.kept(|db| {
-            let sql =
-                "INSERT OR REPLACE INTO test VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                                                           ?16, ?17, ?18)";
-            db.prepare_cached(sql)?.execute(params![
-                node,
-                test.run,
-                test.at.as_millisecond(),
-                code,
-                detail,
-                test.status,
-                test.etag,
-                test.modified,
-                test.expires.map(Timestamp::as_millisecond),
-                test.media_type,
-                test.bytes.map(|bytes| bytes as i64),
-                test.owner,
-                test.title,
-                test.form as u8,
-                test.digest.map(|digest| digest as i64),
-                test.changed.map(Timestamp::as_millisecond),
-                test.since.as_millisecond(),
-                test.missed,
-            ])
-        })?;
-        Ok(())
+        let sql =
+            "INSERT OR REPLACE INTO test VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                                                       ?16, ?17, ?18)";
+        let row = params![
+            node,
+            test.run,
+            test.at.as_millisecond(),
+            code,
+            detail,
+            test.status,
+            test.etag,
+            test.modified,
+            test.expires.map(Timestamp::as_millisecond),
+            test.media_type,
+            test.bytes.map(|bytes| bytes as i64),
+            test.owner,
+            test.title,
+            test.form as u8,
+            test.digest.map(|digest| digest as i64),
+            test.changed.map(Timestamp::as_millisecond),
+            test.since.as_millisecond(),
+            test.missed,
+        ];
+        self.write(sql, row)
     }
 
     /// Stores the contents of a page.
     pub(crate) fn keep_page(&self, node: u32, reader: u32, partial: bool, refs: &[u8], anchors: &[u8]) -> Result<()> {
-        self.kept(|db| {
-            db.prepare_cached("INSERT OR REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![node, reader, partial, refs, anchors])
-        })?;
-        Ok(())
+        let sql = "INSERT OR REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.write(sql, params![node, reader, partial, refs, anchors])
     }
 
     /// Returns true if the table has a page as read by this version of the extraction.
