@@ -8,7 +8,8 @@ use tokio::task::JoinSet;
 
 use super::{Fate, Ledger};
 use crate::traverse::Options;
-use crate::traverse::visit::{FetchJob, Method, Visited, Visitor};
+use crate::traverse::plan::{FetchJob, Method};
+use crate::traverse::visit::{Visited, Visitor};
 
 /// Requests the URLs that files, repository and crawl do not confirm. Returns the number of URLs.
 pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) -> usize {

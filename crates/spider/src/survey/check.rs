@@ -8,7 +8,7 @@ use super::Survey;
 use crate::anchors::Fragment;
 use crate::reference::untested_scheme;
 use crate::table::codec::{Kept, KeptTarget};
-use crate::traverse::web::Stage;
+use crate::traverse::plan::web::Stage;
 use crate::verdict::{Fault, Outcome, Reason, Verdict};
 
 /// The verdict of a reference.
@@ -135,7 +135,8 @@ impl Survey {
             (KeptTarget::Node { id, .. }, _) => match checked.end {
                 Some(end) => {
                     let outcome = self.outcome(end);
-                    let is_circle = checked.to.is_none() && self.web.node(id).redirect != crate::traverse::web::NONE;
+                    let is_circle =
+                        checked.to.is_none() && self.web.node(id).redirect != crate::traverse::plan::web::NONE;
                     match outcome {
                         _ if is_circle && checked.verdict == Verdict::NotTested => Reason::Cookies.to_string(),
                         _ if is_circle => Fault::RedirectLoop.to_string(),

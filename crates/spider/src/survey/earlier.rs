@@ -8,7 +8,7 @@ use crate::results::{ReportError, State};
 use crate::table::Past;
 use crate::table::codec;
 use crate::targets::subject;
-use crate::traverse::web::{Method, Node, Stage};
+use crate::traverse::plan::web::{Method, Node, Stage};
 use crate::verdict::Verdict;
 
 impl Survey {

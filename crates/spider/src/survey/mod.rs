@@ -32,8 +32,9 @@ use crate::table::codec::{self, KeptTarget};
 use crate::table::{Begun, Past, Table, TableError};
 use crate::targets::subject;
 use crate::task::{Action, Owners, Plan};
-use crate::traverse::web::{NONE, Stage, Web};
-use crate::traverse::{MOST_DOCUMENTS, Options, Traversal};
+use crate::traverse::plan::web::{NONE, Stage, Web};
+use crate::traverse::plan::{MAX_DOCUMENTS, Planner, Scopes};
+use crate::traverse::{Options, Traversal};
 use crate::verdict::Verdict;
 use check::CheckResult;
 use tally::{Open, Tally, each_of};
@@ -74,7 +75,8 @@ impl Survey {
     pub fn of(traversal: Traversal, cut_short: Option<String>, mutes_small_moves: bool) -> Result<Self, ReportError> {
         let traffic = traversal.traffic();
         let is_cut = traversal.is_cut();
-        let Traversal { plan, options, table, web, begun, wanted, remarks, owners, .. } = traversal;
+        let Traversal { planner, table, .. } = traversal;
+        let Planner { options, run: begun, web, scopes: Scopes { plan, owners, .. }, remarks, .. } = planner;
         let partial = table.partial_pages().map_err(store)?;
         let mut pages: Vec<u32> = (0..web.nodes.len() as u32)
             .filter(|number| {
@@ -98,7 +100,7 @@ impl Survey {
             summary,
         };
         let mut survey = Self {
-            missing: missing_fragments(&web, &table, &wanted).map_err(store)?,
+            missing: missing_fragments(&web, &table).map_err(store)?,
             web,
             table,
             plan,
@@ -267,13 +269,10 @@ impl Survey {
 }
 
 /// Finds the missing fragments among those that documents refer to.
-fn missing_fragments(
-    web: &Web,
-    table: &Table,
-    wanted: &HashSet<(u32, Fragment)>,
-) -> Result<HashSet<(u32, Fragment)>, TableError> {
+fn missing_fragments(web: &Web, table: &Table) -> Result<HashSet<(u32, Fragment)>, TableError> {
     // Sorted by the final page, so that the anchors of each are read once.
-    let mut by_end: Vec<(u32, u32, Fragment, Fragment)> = wanted
+    let mut by_end: Vec<(u32, u32, Fragment, Fragment)> = web
+        .wanted
         .iter()
         .filter_map(|(node, fragment)| {
             let end = web.end_of(*node)?;
@@ -321,7 +320,7 @@ fn settings(plan: &Plan, options: &Options) -> Vec<(&'static str, String)> {
         let of_it = plan.restrictions.iter().filter(|restriction| restriction.action == action);
         of_it.map(|restriction| restriction.prefix.as_str()).collect::<Vec<_>>().join(" ")
     };
-    let limit = |limit: Option<u64>| match limit.unwrap_or(MOST_DOCUMENTS) {
+    let limit = |limit: Option<u64>| match limit.unwrap_or(MAX_DOCUMENTS) {
         0 => "no limit".to_owned(),
         limit => words::number(limit),
     };

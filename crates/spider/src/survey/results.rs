@@ -11,7 +11,7 @@ use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, Repo
 use crate::table::Test;
 use crate::table::codec::{self, Kept, KeptTarget};
 use crate::task::Task;
-use crate::traverse::web::Stage;
+use crate::traverse::plan::web::Stage;
 use crate::verdict::Verdict;
 
 /// The date when a document changed, and the date when it expires.

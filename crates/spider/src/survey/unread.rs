@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::Survey;
 use crate::extract::Form;
 use crate::results::Unread;
-use crate::traverse::web::{Method, Node, Stage};
+use crate::traverse::plan::web::{Method, Node, Stage};
 use crate::verdict::{Outcome, Reason};
 
 impl Survey {

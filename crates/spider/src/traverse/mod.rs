@@ -1,45 +1,25 @@
 //! The traversal: tests the URLs of all tasks in one pass, each URL at most once.
 //!
+//! The *planner* (`plan`) decides, without network, clock and files. This file is the *driver*: it executes the actions
+//! of the planner, and passes the results back.
+//!
 //! | file | what it does |
 //! |---|---|
-//! | `mod` | the main loop: starts visits, settles their results, ends the run |
-//! | `refer` | classifies and schedules a newly discovered URL |
-//! | `settle` | stores the result of a visit and schedules its references |
-//! | `record` | compares a result with the previous one: since when, whether changed |
-//! | `cache` | reuses stored results: unchanged documents, and the first part of an interrupted run |
+//! | `mod` | the driver: requests, the table, the observer |
+//! | `plan` | the planner |
 //! | `visit` | tests one URL |
 //! | `local` | serves a site from a directory |
-//! | `observe` | passes the resources themselves to an observer |
 //! | `outcome` | derives the outcome of a URL from a response |
-//! | `budget` | limits the documents of a task |
-//! | `similar` | limits the documents with similar URLs |
-//! | `head` | decides whether HEAD is reliable |
-//! | `foreign` | limits the documents read on other hosts to find their owners |
-//! | `web` | the URLs in memory, and the tasks that contain them |
-//! | `frontier` | the queue of URLs, by host |
-//! | `names`, `sets` | compact storage of a million URLs, and of sets of tasks |
-//! | `opaque` | recognises URLs that are probably no documents |
+//! | `observe` | passes the resources themselves to an observer |
 
-mod budget;
-mod cache;
-mod foreign;
-mod frontier;
-mod head;
 mod local;
-mod names;
 mod observe;
-mod opaque;
 mod options;
 mod outcome;
-mod record;
-mod refer;
-mod sets;
-mod settle;
-mod similar;
+pub(crate) mod plan;
 pub(crate) mod visit;
-pub(crate) mod web;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -49,64 +29,28 @@ use jiff::{SignedDuration, Timestamp};
 use modoai_fetch::{Client, FetchError, Gate, Start, Traffic};
 use tokio::task::JoinSet;
 
-use crate::anchors::Fragment;
 use crate::table::{Begun, Table, TableError};
-use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
+use crate::task::{OwnersError, Plan};
 use crate::verdict::Reason;
-pub(crate) use budget::MOST as MOST_DOCUMENTS;
-use budget::PageBudget;
-use foreign::ForeignHosts;
-use frontier::Frontier;
-use head::HeadReliability;
 pub use local::{Folder, Found, LocalSite};
 pub use observe::{Observer, Sight};
 pub use options::Options;
-use sets::SetId;
-use similar::Similar;
+pub use plan::Progress;
+use plan::web::Web;
+use plan::{Action, Now, Planner, READER, Report, Stored};
 use visit::{Visited, Visitor};
-use web::Web;
 
 /// The time for which robots.txt may be used without fetching it again, by RFC 9309.
 pub(crate) const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
 
-/// The maximum number of concurrent requests to one host, regardless of the configured number: more gain nothing, and
-/// each takes memory.
-const MOST_PER_HOST: usize = 128;
-
 /// A traversal in progress.
 pub struct Traversal {
-    pub(crate) plan: Plan,
-    pub(crate) options: Options,
+    pub(crate) planner: Planner,
     pub(crate) table: Table,
-    pub(crate) web: Web,
-    pub(crate) begun: Begun,
-    /// The fragments that documents refer to, with the URLs of their targets.
-    pub(crate) wanted: HashSet<(u32, Fragment)>,
-    pub(crate) remarks: Vec<String>,
-    frontier: Frontier,
-    scopers: Vec<Scoper>,
-    restrictions: Restrictions,
-    pub(crate) owners: Owners,
-    hosts: HashMap<String, u32>,
     visitor: Arc<Visitor>,
-    /// The number of documents of each task, and of places reserved for it.
-    budgets: Vec<PageBudget>,
-    progress: Progress,
-    pub(crate) is_cut_by_depth: bool,
-    /// The number of documents when depths were last measured.
-    measured: u64,
-    pub(crate) is_cut_by_pages: bool,
-    similar: Similar,
-    foreign: ForeignHosts,
-    head: HeadReliability,
-    /// The number of consecutive failed requests per host, and the reason for the last failure.
-    silences: HashMap<u32, (u32, Reason)>,
-    /// Hosts whose sitemaps are known, and the tasks that read them.
-    mapped: HashMap<u32, SetId>,
-    /// URLs that this run had tested before it was interrupted, and has found again.
-    recalled: VecDeque<u32>,
     observer: Option<Box<dyn Observer>>,
-    dice: fastrand::Rng,
+    /// The number of URLs that the table has.
+    stored_names: u32,
 }
 
 /// The reason why a traversal cannot start.
@@ -123,21 +67,6 @@ pub enum BeginError {
     Owners(#[from] OwnersError),
 }
 
-/// The progress of a traversal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Documents read, or known to be unchanged.
-    pub pages: u64,
-    /// URLs tested.
-    pub tested: u64,
-    /// URLs that are queued.
-    pub waiting: u64,
-    /// Broken ones among those tested.
-    pub broken: u64,
-    /// The traffic sent and received.
-    pub traffic: Traffic,
-}
-
 impl Traversal {
     /// Starts a run, or resumes an interrupted one with the same plan.
     pub fn begin(
@@ -151,12 +80,12 @@ impl Traversal {
         let mut web = Web::default();
         let mut is_damaged = false;
         table.load(|known| {
-            let (number, _) = web.number(known.url);
+            let number = web.number(known.url);
             is_damaged |= number != known.id;
             let Some((run, outcome, status, form)) = known.test else { return };
             let node = web.node_mut(number);
             node.is_known = true;
-            node.is_recent = run == begun.number && settle::is_settled(&outcome);
+            node.is_recent = run == begun.number && plan::is_settled(&outcome);
             (node.code, node.status, node.form) = (outcome.to_code().0, status, form);
         })?;
         // Numbers are assigned in order. If one is missing, a row was deleted from the table, and references no longer
@@ -171,34 +100,17 @@ impl Traversal {
             let age = plan.robots_age.unwrap_or(ROBOTS_LIVE).min(ROBOTS_LIVE);
             table.robots(now - age, |remembered| gate.remember(remembered))?;
         }
-        Ok(Self {
-            frontier: Frontier::new(options.per_host.min(MOST_PER_HOST)),
-            scopers: plan.tasks.iter().map(Scoper::new).collect(),
-            restrictions: Restrictions::new(&plan.restrictions),
-            owners: Owners::new(&plan)?,
-            hosts: HashMap::new(),
-            visitor: Arc::new(visitor),
-            budgets: plan.tasks.iter().map(|task| PageBudget::new(task, &options)).collect(),
-            remarks: plan.remarks.clone(),
-            wanted: HashSet::new(),
-            progress: Progress::default(),
-            is_cut_by_depth: false,
-            measured: 0,
-            is_cut_by_pages: false,
-            foreign: ForeignHosts::default(),
-            similar: Similar::new(options.max_similar),
-            head: HeadReliability::default(),
-            silences: HashMap::new(),
-            mapped: HashMap::new(),
-            recalled: VecDeque::new(),
-            observer: None,
-            dice: fastrand::Rng::new(),
-            plan,
-            options,
-            table,
-            web,
-            begun,
-        })
+        let stored_names = web.names.len();
+        let planner = Planner::new(plan, options, begun, web, fastrand::Rng::new())?;
+        Ok(Self { planner, table, visitor: Arc::new(visitor), observer: None, stored_names })
+    }
+
+    /// Adds an observer to a traversal. [`Options::bodies`] limits the bytes that it receives.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Box<dyn Observer>) -> Self {
+        self.planner.is_observed = true;
+        self.observer = Some(observer);
+        self
     }
 
     /// Returns the traffic sent and received.
@@ -208,7 +120,12 @@ impl Traversal {
 
     /// Returns the run in progress.
     pub fn begun(&self) -> Begun {
-        self.begun
+        self.planner.run
+    }
+
+    /// Returns true if a limit kept documents from being read, so that resources may be missing.
+    pub fn is_cut(&self) -> bool {
+        self.planner.is_cut()
     }
 
     /// Runs until everything is tested or `stop` is ready. Returns the reason if it ended early.
@@ -219,45 +136,35 @@ impl Traversal {
     ) -> Result<Option<String>, TableError> {
         let mut stop = pin!(stop);
         let mut visits = JoinSet::new();
-        let mut under_way = HashMap::new();
-        match self.options.local.clone() {
-            Some(local) => self.begin_folder(&local)?,
-            None => (0..self.plan.tasks.len()).try_for_each(|task| self.begin_task(task))?,
-        }
+        let mut nodes = HashMap::new();
         loop {
-            self.table.tick()?;
-            while let Some(number) = self.recalled.pop_front() {
-                self.recall(number)?;
-            }
-            if self.frontier.is_out_of_documents() {
-                self.pass_on()?;
-                self.measure_depth();
-            }
-            let now = Instant::now();
-            while visits.len() < self.options.connections.max(1)
-                && let Some((node, turn)) = self.frontier.next(now)
-            {
-                if let Some(job) = self.job(node, turn)? {
-                    let visit = visits.spawn(Arc::clone(&self.visitor).go(job));
-                    under_way.insert(visit.id(), node);
+            let action = self.planner.next(present());
+            let until = match action {
+                Action::Fetch(job) => {
+                    let node = job.node;
+                    let visit = visits.spawn(Arc::clone(&self.visitor).go(*job));
+                    nodes.insert(visit.id(), node);
+                    continue;
                 }
-            }
-            self.progress.waiting = (self.frontier.waiting() + visits.len()) as u64;
-            self.progress.traffic = self.visitor.client.traffic();
-            watch(&self.progress);
-            if visits.is_empty() && self.frontier.waiting() == 0 && self.recalled.is_empty() {
-                self.keep_hosts()?;
-                self.table.commit()?;
-                self.remark_limits();
-                return Ok(None);
-            }
-            let wake = self.frontier.wake(now).map_or(Duration::from_secs(1), |at| at.saturating_duration_since(now));
+                Action::Wait(until) => until,
+                Action::End => {
+                    self.close()?;
+                    return Ok(None);
+                }
+                action => {
+                    self.access(action)?;
+                    continue;
+                }
+            };
+            self.store_names()?;
+            self.table.tick()?;
+            watch(&Progress { traffic: self.traffic(), ..self.planner.progress() });
+            let wait = until.map_or(MAX_WAIT, |at| at.saturating_duration_since(Instant::now()));
             tokio::select! {
                 biased;
                 why = &mut stop => {
                     visits.abort_all();
-                    self.keep_hosts()?;
-                    self.table.commit()?;
+                    self.close()?;
                     return Ok(Some(why));
                 }
                 Some(ended) = visits.join_next_with_id() => {
@@ -265,39 +172,77 @@ impl Traversal {
                         Ok((id, visited)) => (id, Some(visited)),
                         Err(error) => (error.id(), None),
                     };
-                    let Some(node) = under_way.remove(&id) else { continue };
+                    let Some(node) = nodes.remove(&id) else { continue };
                     // A visit that panics is an internal error and does not indicate a problem of the URL.
                     let failed = || Visited::not_asked(node, Reason::Garbled("internal error".into()));
-                    self.settle(visited.unwrap_or_else(failed))?;
+                    self.planner.take(Report::Visited(Box::new(visited.unwrap_or_else(failed))), present());
                 }
-                () = tokio::time::sleep(wake.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
+                () = tokio::time::sleep(wait.clamp(MIN_WAIT, MAX_WAIT)) => {}
             }
         }
     }
 
-    /// Stores host data for the next run: robots.txt, and which start URLs are public.
-    fn keep_hosts(&self) -> Result<(), TableError> {
-        self.visitor.client.public_starts().iter().try_for_each(|host| self.table.keep_public(host))?;
-        let news = self.visitor.gate.as_ref().map(Gate::news).unwrap_or_default();
-        news.iter().try_for_each(|remembered| self.table.keep_robots(remembered))
+    /// Executes an action on the table or the observer.
+    fn access(&mut self, action: Action) -> Result<(), TableError> {
+        let report = match action {
+            Action::Load(number) => Report::Stored(number, self.stored(number)?.map(Box::new)),
+            Action::LoadReferences(number) => Report::References(number, self.table.references(number)?),
+            Action::StoreTest(number, test) => {
+                self.store_names()?;
+                return self.table.record(number, &test);
+            }
+            Action::StorePage { node, is_partial, references, anchors } => {
+                return self.table.keep_page(node, READER, is_partial, &references, &anchors);
+            }
+            Action::StoreHold(host, until) => return self.table.keep_hold(&host, until),
+            Action::Show(number, sight) => {
+                if let Some(observer) = &mut self.observer {
+                    observer.saw(self.planner.web.names.name(number), *sight);
+                }
+                return Ok(());
+            }
+            Action::Fetch(_) | Action::Wait(_) | Action::End => return Ok(()),
+        };
+        self.planner.take(report, present());
+        Ok(())
     }
 
-    fn remark_limits(&mut self) {
-        if self.is_cut_by_depth {
-            let depth = self.options.max_depth;
-            self.remarks
-                .push(format!("documents more than {depth} links from the start page were tested, but not read"));
-        }
-        if self.is_cut_by_pages {
-            let limit = self.budgets.iter().filter_map(PageBudget::limit).min().unwrap_or_default();
-            let what = format!(
-                "reached the limit of {limit} documents (--max-pages): further documents were tested, but not read"
-            );
-            self.remarks.push(what);
-        }
-        self.remarks.extend(self.similar.remarks());
-        self.remarks.extend(self.foreign.remark());
+    /// Reads what is stored of a URL.
+    fn stored(&mut self, number: u32) -> Result<Option<Stored>, TableError> {
+        let Some(test) = self.table.test(number)? else { return Ok(None) };
+        let has_page = self.table.has_page(number, READER)?;
+        let is_home = self.planner.web.node(number).is_home();
+        let url = self.planner.web.names.name(number);
+        let is_held = self.observer.as_mut().is_none_or(|observer| !is_home || observer.has(url));
+        Ok(Some(Stored { test, has_page, is_held }))
     }
+
+    /// Adds new URLs to the table. Tests refer to them, so they come first.
+    fn store_names(&mut self) -> Result<(), TableError> {
+        let Planner { web, run, .. } = &self.planner;
+        while self.stored_names < web.names.len() {
+            self.table.add(self.stored_names, web.names.name(self.stored_names), run.began)?;
+            self.stored_names += 1;
+        }
+        Ok(())
+    }
+
+    /// Stores host data for the next run: robots.txt, and which start URLs are public. Commits everything.
+    fn close(&mut self) -> Result<(), TableError> {
+        self.store_names()?;
+        self.visitor.client.public_starts().iter().try_for_each(|host| self.table.keep_public(host))?;
+        let news = self.visitor.gate.as_ref().map(Gate::news).unwrap_or_default();
+        news.iter().try_for_each(|remembered| self.table.keep_robots(remembered))?;
+        self.table.commit()
+    }
+}
+
+/// The limits of the wait for a result, after which the planner decides again.
+const MIN_WAIT: Duration = Duration::from_millis(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
+
+fn present() -> Now {
+    Now { instant: Instant::now(), date: Timestamp::now() }
 }
 
 /// Restricts a client to public addresses and the hosts of the tops, unless everything is allowed.

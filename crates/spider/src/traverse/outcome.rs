@@ -1,8 +1,13 @@
 //! Derives the outcome of a URL from a response or a failed request. In case of doubt, the URL counts as not tested.
 
-use modoai_fetch::{FetchError, Fetched, HeaderMap, Kind};
+use std::time::Duration;
+
+use modoai_fetch::{FetchError, Fetched, HeaderMap, Kind, Permission, Unknown};
 
 use crate::verdict::{Fault, Outcome, Reason};
+
+/// The maximum crawl delay of a host outside all tasks. With a longer one, a link or two would take hours.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// The outcome of a request, and whether it is final or a retry may change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +40,7 @@ pub(crate) fn of_answer(answer: &Fetched, is_home: bool, is_action: bool) -> Con
     of_status(answer.status, &answer.headers, is_home, is_action)
 }
 
-fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -> Conclusion {
+pub(crate) fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -> Conclusion {
     match status {
         200..=299 | 304 => Conclusion::certain(Outcome::Good),
         300 => Conclusion::certain(Outcome::Good),
@@ -68,6 +73,28 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
 fn is_challenge(headers: &HeaderMap) -> bool {
     headers.get("cf-mitigated").is_some_and(|value| value.as_bytes() == b"challenge")
         || headers.contains_key("x-amzn-waf-action")
+}
+
+/// Returns a conclusion if robots.txt forbids a request or is unavailable.
+pub(crate) fn of_robots(permission: Permission<'_>, pause: Option<Duration>, is_home: bool) -> Option<Conclusion> {
+    let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
+    match permission {
+        Permission::Allowed if !is_home && pause.is_some_and(|pause| pause > MAX_PAUSE) => {
+            not_tested(Reason::Robots("its Crawl-delay is too long".into()))
+        }
+        Permission::Allowed => None,
+        Permission::Forbidden { line, rule } => not_tested(Reason::Robots(format!("{rule}, line {line}").into())),
+        // The missing host may be the target of a redirect of robots.txt, so it does not indicate a problem of this
+        // URL.
+        Permission::Unknown(Unknown::Status(_) | Unknown::Failed(Kind::NoSuchHost)) => {
+            not_tested(Reason::RobotsUnknown)
+        }
+        // The host does not respond to any request, so the result applies to the URL as well as to robots.txt.
+        Permission::Unknown(Unknown::Failed(kind)) => {
+            let Conclusion { outcome, .. } = of_kind(kind, "robots.txt is unreachable".to_owned());
+            Some(Conclusion::certain(outcome))
+        }
+    }
 }
 
 /// Returns the conclusion for an error.

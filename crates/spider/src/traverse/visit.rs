@@ -12,50 +12,24 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::outcome::{self, Conclusion};
+use super::plan::{FetchJob, Method};
 use super::{LocalSite, Options, local};
 use crate::extract::{self, Page, Source};
 use crate::verdict::{Fault, Outcome, Reason};
 
 /// The number of bodies that are read concurrently, regardless of the number of connections, and the memory for each.
 /// Larger bodies wait for one of a few large places. Five hundred connections therefore cannot exhaust the memory.
-const READ_AT_ONCE: usize = 64;
-const SMALL: usize = 64 * 1024;
-const LARGE_AT_ONCE: usize = 4;
+const MAX_READERS: usize = 64;
+const SMALL_BODY: usize = 64 * 1024;
+const MAX_LARGE_BODIES: usize = 4;
 /// The maximum time for a complete body, and the minimum bytes per second for a body in a large place: a slow server
 /// must not block the others.
-const LONGEST_BODY: Duration = Duration::from_secs(300);
-const LEAST_RATE: f64 = 10_000.0;
+const BODY_TIMEOUT: Duration = Duration::from_secs(300);
+const MIN_RATE: f64 = 10_000.0;
 /// The time after which the rate is checked.
-const SETTLED: Duration = Duration::from_secs(10);
-/// The maximum crawl delay of a host outside all tasks. With a longer one, a link or two would take hours.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const RATE_CHECKED_AFTER: Duration = Duration::from_secs(10);
 /// The maximum number of bytes that are read of a body that is not needed, so that its connection can be reused.
-const WORTH_READING: usize = 256 * 1024;
-
-/// The method of testing a URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// HEAD; then GET if HEAD does not succeed.
-    Head,
-    /// GET, and extraction of the body.
-    Read,
-    /// GET without extraction.
-    Get,
-}
-
-/// A request to be sent.
-#[derive(Clone, Debug)]
-pub(crate) struct FetchJob {
-    pub(crate) node: u32,
-    pub(crate) url: Url,
-    pub(crate) method: Method,
-    pub(crate) referer: Option<HeaderValue>,
-    pub(crate) etag: Option<String>,
-    pub(crate) modified: Option<String>,
-    pub(crate) is_home: bool,
-    pub(crate) is_action: bool,
-    pub(crate) is_sitemap: bool,
-}
+const MAX_DISCARDED: usize = 256 * 1024;
 
 /// The result of a visit.
 #[derive(Debug)]
@@ -82,7 +56,7 @@ pub(crate) struct Read {
     pub(crate) bytes: u64,
     pub(crate) is_whole: bool,
     /// The large place, which is released when the contents have been stored.
-    _place: Option<OwnedSemaphorePermit>,
+    pub(crate) _place: Option<OwnedSemaphorePermit>,
 }
 
 /// Sends the requests of a traversal.
@@ -104,7 +78,7 @@ impl Visitor {
         let gate = options.robots.then(|| Gate::new(client.clone()));
         let Options { page_limit, bodies, .. } = *options;
         let local = options.local.clone();
-        let (readers, large) = (Semaphore::new(READ_AT_ONCE), Arc::new(Semaphore::new(LARGE_AT_ONCE)));
+        let (readers, large) = (Semaphore::new(MAX_READERS), Arc::new(Semaphore::new(MAX_LARGE_BODIES)));
         Self { client, gate, local, page_limit, bodies, readers, large }
     }
 
@@ -143,11 +117,11 @@ impl Visitor {
                     return Ok(Visited { is_missing_by_head: true, ..job.visited(answer, None) });
                 }
                 // Some servers respond to HEAD with an error, with nonsense, or never: only GET is reliable.
-                Ok(answer) => tracing::debug!(url = %job.url, status = answer.status, "HEAD may lie: asking by GET"),
+                Ok(answer) => tracing::debug!(url = %job.url, status = answer.status, "HEAD may be wrong: sending GET"),
                 Err(error @ (FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Held { .. })) => {
                     return Err(error);
                 }
-                Err(error) => tracing::debug!(url = %job.url, %error, "HEAD failed: asking by GET"),
+                Err(error) => tracing::debug!(url = %job.url, %error, "HEAD failed: sending GET"),
             }
         }
         let answer = self.client.get(job.ask(Ask::new(job.url.clone()))).await?;
@@ -182,7 +156,7 @@ impl Visitor {
             extracted(&source, is_sitemap, limit)
         };
         // Extracting a document of a few kilobytes takes less time than waking another thread.
-        let (page, is_unpacked, digest) = if bytes < SMALL as u64 && !is_sitemap {
+        let (page, is_unpacked, digest) = if bytes < SMALL_BODY as u64 && !is_sitemap {
             work()
         } else {
             let Ok(read) = tokio::task::spawn_blocking(work).await else {
@@ -259,8 +233,9 @@ impl Visitor {
             let began = Instant::now();
             let Some(piece) = answer.body.chunk().await? else { break };
             waited += began.elapsed();
-            let is_slow = place.is_some() && waited > SETTLED && all.len() as f64 / waited.as_secs_f64() < LEAST_RATE;
-            if is_slow || waited > LONGEST_BODY {
+            let is_slow =
+                place.is_some() && waited > RATE_CHECKED_AFTER && all.len() as f64 / waited.as_secs_f64() < MIN_RATE;
+            if is_slow || waited > BODY_TIMEOUT {
                 return Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: answer.url.to_string() });
             }
             if all.is_empty() && first.is_empty() {
@@ -276,7 +251,7 @@ impl Visitor {
                 return Ok(Taken { bytes: all.into(), is_whole: false, place });
             }
             all.extend_from_slice(&piece);
-            if all.len() > SMALL && place.is_none() {
+            if all.len() > SMALL_BODY && place.is_none() {
                 place = Arc::clone(&self.large).acquire_owned().await.ok();
             }
         }
@@ -290,11 +265,11 @@ pub(crate) struct Taken {
     pub(crate) bytes: Bytes,
     pub(crate) is_whole: bool,
     /// Held while the body is in memory.
-    place: Option<OwnedSemaphorePermit>,
+    pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 impl Visited {
-    fn without_answer(node: u32, conclusion: Conclusion) -> Self {
+    pub(crate) fn without_answer(node: u32, conclusion: Conclusion) -> Self {
         let headers = HeaderMap::new();
         Self {
             node,
@@ -331,27 +306,11 @@ impl Visited {
 
 /// Returns a conclusion if robots.txt forbids the request or is unavailable.
 async fn refusal(robots: &Robots, job: &FetchJob) -> Option<Conclusion> {
-    let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
-    match robots.allows_url(&job.url) {
-        Permission::Allowed if !job.is_home && robots.crawl_delay().is_some_and(|pause| pause > LONGEST_PAUSE) => {
-            not_tested(Reason::Robots("its Crawl-delay is too long".into()))
-        }
-        Permission::Allowed => None,
-        Permission::Forbidden { line, rule } => not_tested(Reason::Robots(format!("{rule}, line {line}").into())),
-        Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) if !has_address(&job.url).await => {
-            Some(Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false })
-        }
-        // The missing host may be the target of a redirect of robots.txt, so it does not indicate a problem of this
-        // URL.
-        Permission::Unknown(Unknown::Status(_) | Unknown::Failed(Kind::NoSuchHost)) => {
-            not_tested(Reason::RobotsUnknown)
-        }
-        // The host does not respond to any request, so the result applies to the URL as well as to robots.txt.
-        Permission::Unknown(Unknown::Failed(kind)) => {
-            let Conclusion { outcome, .. } = outcome::of_kind(kind, "robots.txt is unreachable".to_owned());
-            Some(Conclusion::certain(outcome))
-        }
+    let permission = robots.allows_url(&job.url);
+    if permission == Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) && !has_address(&job.url).await {
+        return Some(Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false });
     }
+    outcome::of_robots(permission, robots.crawl_delay(), job.is_home)
 }
 
 /// Returns true if the host of a URL has an address.
@@ -394,7 +353,7 @@ impl FetchJob {
 
     /// Processes a response whose body is not needed: reads the body if it is short.
     async fn visited_unread(&self, mut answer: Fetched) -> Visited {
-        let mut left = WORTH_READING;
+        let mut left = MAX_DISCARDED;
         while let Ok(Some(piece)) = answer.body.chunk().await {
             let Some(rest) = left.checked_sub(piece.len()) else { break };
             left = rest;

@@ -244,16 +244,18 @@ impl Observer for Onlooker {
         self.intake.lock().unwrap_or_else(PoisonError::into_inner).has(url)
     }
 
-    fn saw(&mut self, url: &str, sight: Sight<'_>) {
+    fn saw(&mut self, url: &str, sight: Sight) {
         let mut intake = self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         match sight {
-            Sight::Came { body, is_whole, .. } if !self.has_room(url, if is_whole { body.len() as u64 } else { 0 }) => {
+            Sight::Came { ref body, is_whole, .. }
+                if !self.has_room(url, if is_whole { body.len() as u64 } else { 0 }) =>
+            {
                 intake.untested(url, false);
             }
             Sight::Came { headers, body, is_whole } => {
                 let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
                 let headers = fit_headers(headers, is_whole.then_some(body.len()));
-                intake.keep(url, &Sent { headers: &headers, body, is_whole });
+                intake.keep(url, &Sent { headers: &headers, body: &body, is_whole });
             }
             Sight::Same => intake.same(url),
             Sight::Gone => intake.gone(url),

@@ -4,19 +4,21 @@
 //! along references, to the targets in the scope of the same task. References between documents are therefore kept
 //! here, encoded compactly: if another task reaches a document later, its membership is propagated without another request.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+pub(crate) use super::action::Method;
 use super::frontier::Turn;
 use super::names::Names;
 use super::sets::{SetId, Sets};
-pub(crate) use super::visit::Method;
+use crate::anchors::Fragment;
 use crate::extract::Form;
 use crate::table::codec::{push_number, take_number};
+use crate::verdict::Outcome;
 
 /// The number that means "no node".
 pub(crate) const NONE: u32 = u32::MAX;
 /// The maximum number of consecutive redirects: more than any browser follows.
-pub(crate) const MOST_HOPS: u8 = 20;
+pub(crate) const MAX_HOPS: u8 = 20;
 
 /// The stage of a URL in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +77,7 @@ pub(crate) struct Node {
     /// True if that test belongs to this run, which was interrupted.
     pub(crate) is_recent: bool,
     /// True if its references were not followed, because no task contains it.
-    pub(crate) is_nobodys: bool,
+    pub(crate) is_unfollowed: bool,
     /// True if its redirect sets a cookie.
     pub(crate) sets_cookie: bool,
     /// The number of consecutive redirects before it.
@@ -108,7 +110,7 @@ impl Node {
             is_promising: false,
             is_known: false,
             is_recent: false,
-            is_nobodys: false,
+            is_unfollowed: false,
             sets_cookie: false,
             hops: 0,
         }
@@ -149,6 +151,8 @@ pub(crate) struct Web {
     pub(crate) sets: Sets,
     /// The documents that each document refers to, encoded compactly.
     edges: HashMap<u32, Box<[u8]>>,
+    /// The fragments that documents refer to, with the URLs of their targets.
+    pub(crate) wanted: HashSet<(u32, Fragment)>,
     /// The fragments in the targets of redirects, which override those of links.
     pub(crate) redirected_to: HashMap<u32, Box<str>>,
     /// Documents with tasks or depths to propagate.
@@ -164,13 +168,28 @@ impl Web {
         &mut self.nodes[number as usize]
     }
 
-    /// Returns the URL's number, and true if it is new to the table too.
-    pub(crate) fn number(&mut self, url: &str) -> (u32, bool) {
+    /// Returns the URL's number.
+    pub(crate) fn number(&mut self, url: &str) -> u32 {
         let (number, is_new) = self.names.number(url);
         if is_new {
             self.nodes.push(Node::unknown());
         }
-        (number, is_new)
+        number
+    }
+
+    /// Excludes a URL from testing, for this reason. What an earlier run has read there does not apply to this one.
+    pub(super) fn exclude(&mut self, number: u32, outcome: &Outcome) {
+        let node = self.node_mut(number);
+        (node.stage, node.code, node.status) = (Stage::Done, outcome.to_code().0, 0);
+        node.form = Form::Other;
+    }
+
+    /// Returns true if the references of a document are followed. They are not if no task contains it, or if it was
+    /// read only for its anchors. If a task reaches it later, its stored references are followed then.
+    pub(super) fn mark_followed(&mut self, number: u32) -> bool {
+        let node = self.node_mut(number);
+        node.is_unfollowed = node.reach.is_empty();
+        !node.is_unfollowed
     }
 
     /// Returns the number of a known URL.
@@ -226,7 +245,7 @@ impl Web {
     /// Returns true if a redirect in a loop sets cookies.
     pub(crate) fn is_cookie_circle(&self, number: u32) -> bool {
         let mut at = number;
-        for _ in 0..MOST_HOPS {
+        for _ in 0..MAX_HOPS {
             let node = self.node(at);
             if node.sets_cookie {
                 return true;
@@ -257,7 +276,7 @@ impl Web {
             if is_permanent {
                 end.replacement = Some(end.node);
             }
-            if end.hops > u32::from(MOST_HOPS) {
+            if end.hops > u32::from(MAX_HOPS) {
                 return None;
             }
         }

@@ -14,11 +14,12 @@ pub(crate) enum Turn {
     Last,
 }
 
+const TURNS: [Turn; 3] = [Turn::Document, Turn::Outside, Turn::Last];
+
 #[derive(Default)]
 struct Host {
-    documents: VecDeque<u32>,
-    outside: VecDeque<u32>,
-    last: VecDeque<u32>,
+    /// A queue for each turn.
+    queues: [VecDeque<u32>; TURNS.len()],
     under_way: usize,
     /// True if the host is in the ring.
     in_ring: bool,
@@ -27,21 +28,8 @@ struct Host {
     pause: Option<Duration>,
 }
 
-impl Host {
-    fn is_idle(&self) -> bool {
-        self.documents.is_empty() && self.outside.is_empty() && self.last.is_empty()
-    }
-
-    fn queue(&mut self, turn: Turn) -> &mut VecDeque<u32> {
-        match turn {
-            Turn::Document => &mut self.documents,
-            Turn::Outside => &mut self.outside,
-            Turn::Last => &mut self.last,
-        }
-    }
-}
-
 /// The URLs that are still to be tested.
+#[derive(Default)]
 pub(crate) struct Frontier {
     hosts: Vec<Host>,
     /// Hosts with queued URLs, in the order in which they are served.
@@ -56,14 +44,7 @@ pub(crate) struct Frontier {
 
 impl Frontier {
     pub(crate) fn new(per_host: usize) -> Self {
-        Self {
-            hosts: Vec::new(),
-            ring: VecDeque::new(),
-            per_host: per_host.max(1),
-            waiting: 0,
-            documents: 0,
-            later: BTreeMap::new(),
-        }
+        Self { per_host: per_host.max(1), ..Self::default() }
     }
 
     /// Queues a URL.
@@ -75,7 +56,7 @@ impl Frontier {
         self.waiting += 1;
         self.documents += usize::from(turn == Turn::Document);
         let entry = &mut self.hosts[index];
-        entry.queue(turn).push_back(node);
+        entry.queues[turn as usize].push_back(node);
         if !std::mem::replace(&mut entry.in_ring, true) {
             self.ring.push_back(host);
         }
@@ -111,24 +92,17 @@ impl Frontier {
             self.documents -= usize::from(turn == Turn::Document);
             self.push(node, host, turn);
         }
-        let is_last_allowed = self.documents == 0;
+        let turns = if self.documents == 0 { &TURNS[..] } else { &TURNS[..2] };
         for _ in 0..self.ring.len() {
             let number = self.ring.pop_front()?;
             let host = &mut self.hosts[number as usize];
             let is_held = host.not_before.is_some_and(|until| until > now);
             let places = if host.pause.is_some() { 1 } else { self.per_host };
-            let found = if host.under_way >= places || is_held {
-                None
-            } else if let Some(node) = host.documents.pop_front() {
-                Some((node, Turn::Document))
-            } else if let Some(node) = host.outside.pop_front() {
-                Some((node, Turn::Outside))
-            } else if is_last_allowed {
-                host.last.pop_front().map(|node| (node, Turn::Last))
-            } else {
-                None
-            };
-            if host.is_idle() {
+            let mut found = None;
+            if host.under_way < places && !is_held {
+                found = turns.iter().find_map(|turn| Some((host.queues[*turn as usize].pop_front()?, *turn)));
+            }
+            if host.queues.iter().all(VecDeque::is_empty) {
                 host.in_ring = false;
             } else {
                 self.ring.push_back(number);

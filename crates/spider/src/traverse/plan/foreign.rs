@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 
 /// The number of documents that are read on a host while none of them belongs to an owner.
-const TRIAL: u32 = 20;
+const TRIAL_DOCUMENTS: u32 = 20;
 /// The maximum number of documents that are read on a host.
-const MOST: u32 = 1_000;
+const MAX_DOCUMENTS: u32 = 1_000;
 
 /// The documents read on each host, by the host's number in the frontier.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl ForeignHosts {
     /// Returns true if another document of a host may be read, and counts it.
     pub(super) fn admit(&mut self, host: u32) -> bool {
         let known = self.hosts.entry(host).or_default();
-        let is_admitted = known.read < if known.owned == 0 { TRIAL } else { MOST };
+        let is_admitted = known.read < if known.owned == 0 { TRIAL_DOCUMENTS } else { MAX_DOCUMENTS };
         known.read += u32::from(is_admitted);
         known.is_cut |= !is_admitted && known.owned > 0;
         is_admitted
@@ -43,7 +43,7 @@ impl ForeignHosts {
     pub(super) fn remark(&self) -> Option<String> {
         let hosts = self.hosts.values().filter(|host| host.is_cut).count();
         (hosts > 0).then(|| {
-            format!("read {MOST} documents on {hosts} other hosts to find those of owners; the others were only tested")
+            format!("read {MAX_DOCUMENTS} documents on {hosts} other hosts to find those of owners; the others were only tested")
         })
     }
 }

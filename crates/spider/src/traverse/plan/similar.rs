@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use url::Url;
 
 /// The maximum number of documents with similar URLs. Almost every site has fewer; a trap reaches it in seconds.
-const MOST: u64 = 10_000;
+const MAX_SIMILAR: u64 = 10_000;
 /// The same for URLs whose paths contain a segment three times.
-const MOST_REPEATING: u64 = 200;
+const MAX_REPEATING: u64 = 200;
 
 /// The number of documents admitted, by the pattern of their URLs.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Similar {
             // No other URL has this pattern.
             return true;
         }
-        let most = self.limit.unwrap_or(if is_repeating { MOST_REPEATING } else { MOST });
+        let most = self.limit.unwrap_or(if is_repeating { MAX_REPEATING } else { MAX_SIMILAR });
         let admitted = self.admitted.entry(pattern.into()).or_default();
         if most > 0 && *admitted >= most {
             let (pattern, _) = self::pattern(url);

@@ -37,6 +37,11 @@ impl Names {
         self.numbers.find(xxh3_64(url.as_bytes()), |number| name_of(text, ends, *number) == url).copied()
     }
 
+    /// Returns the number of URLs.
+    pub(crate) fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
     /// Returns the URL of a number.
     pub(crate) fn name(&self, number: u32) -> &str {
         name_of(&self.text, &self.ends, number)

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 /// The number of a set of tasks. Equal sets have the same number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SetId(u32);
 
 impl SetId {
@@ -20,15 +20,15 @@ impl SetId {
 pub(crate) struct Sets {
     members: Vec<Box<[u32]>>,
     numbers: HashMap<Box<[u32]>, SetId>,
-    unions: HashMap<(SetId, SetId), SetId>,
-    meets: HashMap<(SetId, SetId), SetId>,
+    /// Unions (`true`) and intersections (`false`) that were computed before.
+    combined: HashMap<(bool, SetId, SetId), SetId>,
 }
 
 impl Default for Sets {
     fn default() -> Self {
         let none: Box<[u32]> = Box::default();
         let numbers = HashMap::from([(none.clone(), SetId::EMPTY)]);
-        Self { members: vec![none], numbers, unions: HashMap::new(), meets: HashMap::new() }
+        Self { members: vec![none], numbers, combined: HashMap::new() }
     }
 }
 
@@ -52,38 +52,34 @@ impl Sets {
 
     /// Returns the union of two sets.
     pub(crate) fn union(&mut self, a: SetId, b: SetId) -> SetId {
-        if a == b || b.is_empty() {
-            return a;
+        match (a.is_empty(), b.is_empty()) {
+            (_, true) => a,
+            (true, false) => b,
+            (false, false) => self.combined(true, a, b),
         }
-        if a.is_empty() {
-            return b;
-        }
-        let key = if a.0 < b.0 { (a, b) } else { (b, a) };
-        if let Some(known) = self.unions.get(&key) {
-            return *known;
-        }
-        let both: Vec<usize> = self.tasks(a).chain(self.tasks(b)).collect();
-        let union = self.of(both);
-        self.unions.insert(key, union);
-        union
     }
 
     /// Returns the intersection of two sets.
     pub(crate) fn meet(&mut self, a: SetId, b: SetId) -> SetId {
+        if a.is_empty() || b.is_empty() { SetId::EMPTY } else { self.combined(false, a, b) }
+    }
+
+    fn combined(&mut self, is_union: bool, a: SetId, b: SetId) -> SetId {
         if a == b {
             return a;
         }
-        if a.is_empty() || b.is_empty() {
-            return SetId::EMPTY;
-        }
-        let key = if a.0 < b.0 { (a, b) } else { (b, a) };
-        if let Some(known) = self.meets.get(&key) {
+        let key = (is_union, a.min(b), a.max(b));
+        if let Some(known) = self.combined.get(&key) {
             return *known;
         }
-        let both: Vec<usize> = self.tasks(a).filter(|task| self.has(b, *task)).collect();
-        let meet = self.of(both);
-        self.meets.insert(key, meet);
-        meet
+        let tasks: Vec<usize> = self
+            .tasks(a)
+            .filter(|task| is_union || self.has(b, *task))
+            .chain(self.tasks(b).filter(|_| is_union))
+            .collect();
+        let combined = self.of(tasks);
+        self.combined.insert(key, combined);
+        combined
     }
 
     fn number(&mut self, tasks: Box<[u32]>) -> SetId {
