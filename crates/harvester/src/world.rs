@@ -41,6 +41,11 @@ pub trait Pieces: Send + 'static {
     /// The next piece; none at the end. After an error, no piece follows.
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, FetchError>> + Send;
 
+    /// All pieces, and the error that ends them, if they are in memory already: a page is then read without another thread.
+    fn in_memory(&mut self) -> Option<(Vec<Bytes>, Option<FetchError>)> {
+        None
+    }
+
     /// The number of bytes received so far, as sent.
     fn wire_bytes(&self) -> u64;
 

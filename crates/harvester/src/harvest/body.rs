@@ -68,10 +68,10 @@ pub(super) fn read(
     desk: &mut Desk,
     order: &Order,
     mender: Option<Mender>,
-    mut batches: mpsc::Receiver<Batch>,
+    batches: impl Iterator<Item = Batch>,
 ) -> Result<PageReport, PageError> {
     let mut page = PageReader::new(desk, order, mender)?;
-    while let Some(batch) = batches.blocking_recv() {
+    for batch in batches {
         match batch {
             Ok(pieces) => pieces.iter().try_for_each(|piece| page.push(piece))?,
             // A complete document is accepted, whatever length was announced for its body. An incomplete one is rolled

@@ -128,6 +128,19 @@ impl<T: Transport, C: Clock> Harvest<T, C> {
         self.run(state, Target { sink: name, format, durable: true, open }).await
     }
 
+    /// The same with a state and a sink that outlive the run: the sink is opened with the mark of its last commit, and has
+    /// to discard what was written after it.
+    pub async fn into_kept(
+        self,
+        state: State,
+        name: &'static str,
+        format: &str,
+        open: impl FnOnce(Option<&str>) -> Box<dyn Sink> + Send + 'static,
+    ) -> Result<Summary, HarvestError> {
+        let open = Box::new(move |opening: Opening<T>| Ok((open(opening.mark.as_deref()), None)));
+        self.run(state, Target { sink: name, format, durable: true, open }).await
+    }
+
     async fn run(self, mut state: State, target: Target<'_, T>) -> Result<Summary, HarvestError> {
         let Self { transport, clock, mut options, gauge, stop, budget } = self;
         let now = clock::of(clock.now());

@@ -165,16 +165,20 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         &mut self,
         desk: &mut Option<Box<Desk>>,
         order: &Order,
-        fetched: Fetched<T::Body>,
+        mut fetched: Fetched<T::Body>,
         mender: Option<Mender>,
     ) -> Result<PageReport, PageError> {
-        let mut own = desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
-        let (sender, receiver) = mpsc::channel(1);
+        let own = desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
         let order = order.clone();
+        if let Some((pieces, broken)) = fetched.body.in_memory() {
+            let batches = std::iter::once(Ok(pieces)).chain(broken.map(Err));
+            let (own, result) = read(own, &order, mender, batches);
+            *desk = Some(own);
+            return result;
+        }
+        let (sender, mut receiver) = mpsc::channel(1);
         let reading = tokio::task::spawn_blocking(move || {
-            let result = body::read(&mut own, &order, mender, receiver);
-            let undone = if result.is_err() { own.roll_back() } else { Ok(()) };
-            (own, undone.and(result))
+            read(own, &order, mender, std::iter::from_fn(|| receiver.blocking_recv()))
         });
         // A separate task runs where the connection runs, and need not be woken up by another thread for every piece.
         // The set ends it if this future is dropped.
@@ -355,6 +359,18 @@ impl<T: Transport, C: Clock> Requests<T, C> {
         }
         Ok(())
     }
+}
+
+/// Reads a page, and discards it if that fails.
+fn read(
+    mut desk: Box<Desk>,
+    order: &Order,
+    mender: Option<Mender>,
+    batches: impl Iterator<Item = body::Batch>,
+) -> (Box<Desk>, Result<PageReport, PageError>) {
+    let result = body::read(&mut desk, order, mender, batches);
+    let undone = if result.is_err() { desk.roll_back() } else { Ok(()) };
+    (desk, undone.and(result))
 }
 
 /// Returns when the stop flag is set.

@@ -180,6 +180,12 @@ impl State {
         Ok(Self { connection: LAYOUT.in_memory(&path)?, path, lock: None })
     }
 
+    /// Opens a state in memory that all states of this name in the process share. It exists until the last of them is dropped.
+    pub fn shared_in_memory(name: &str) -> Result<Self> {
+        let layout = Layout { files: Files::Shared, journal: Journal::Rollback, ..LAYOUT };
+        Self::connect(&layout, Path::new(&format!("file:/{name}?vfs=memdb")), None)
+    }
+
     fn connect(layout: &Layout, path: &Path, lock: Option<Lock>) -> Result<Self> {
         let (connection, _) = layout.open(path)?;
         connection.set_prepared_statement_cache_capacity(64);
