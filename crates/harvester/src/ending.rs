@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use modoai_protocol::Datestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::page::{PageReport, Purpose};
 use crate::quirks::{self, Quirk};
@@ -76,7 +77,7 @@ pub enum Step {
 }
 
 /// The end of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum How {
     /// With an empty token, as the protocol requires.
     EmptyToken,
@@ -115,6 +116,12 @@ pub enum Verdict {
 impl Progress {
     /// Counts a page that was requested with the token `asked`, and returns the next step.
     pub fn take(&mut self, page: &PageReport, asked: Option<&str>) -> Step {
+        let step = self.count(page, asked);
+        self.ended = if let Step::Ended(how) = step { Some(how) } else { None };
+        step
+    }
+
+    fn count(&mut self, page: &PageReport, asked: Option<&str>) -> Step {
         let (records, fresh) = (page.records, page.fresh);
         self.pages += 1;
         self.delivered += records;
@@ -194,13 +201,14 @@ impl Progress {
     /// none. Servers that page by offset lose a record for each one that disappears, or moves to the last page, from a
     /// page that was read before.
     ///
-    /// A single page is consistent. For several pages, the size is the evidence: if items are never removed, a list
-    /// with as many records as the server has is complete. If items are removed, a record may have been added for each;
-    /// but then the size stayed equal by accident, and the list contains a record that is newer than its first page.
-    pub fn may_have_shifted(&self, keeps_deletions: bool) -> bool {
+    /// A single page is consistent. For several pages, the size is the evidence: a list with as many records as the server
+    /// has is complete, unless a record was added for each one that is missing. Then the list contains a record that is
+    /// newer than its first page, by datestamps of `unit` seconds. If items are removed, the size must also have stayed the
+    /// same.
+    pub fn may_have_shifted(&self, keeps_deletions: bool, unit: i64) -> bool {
         let all_came = self.credible_size().is_some_and(|size| self.fresh == size);
-        let nothing_added = self.span.zip(self.began).is_some_and(|((_, newest), began)| newest < began);
-        self.pages > 1 && !(all_came && (keeps_deletions || !self.size_varies && nothing_added))
+        let nothing_added = self.span.zip(self.began).is_some_and(|((_, newest), began)| newest + unit <= began);
+        self.pages > 1 && !(all_came && nothing_added && (keeps_deletions || !self.size_varies))
     }
 
     /// Returns true if a limit of the server may have ended the last page: it is full, or the only one and of a round
@@ -303,16 +311,19 @@ mod tests {
     #[test]
     fn lists_of_several_pages_are_whole_only_by_their_size() {
         let pages = [(3, 3, Some("a")), (3, 3, Some("b")), (1, 1, Some(""))];
-        let (_, counted) = follow(&pages, Some(7));
-        let (_, uncounted) = follow(&pages, None);
-        let (_, single) = follow(&[(7, 7, None)], None);
-        for (progress, kept, removed) in [(&counted, false, true), (&uncounted, true, true), (&single, false, false)] {
-            assert_eq!((progress.may_have_shifted(true), progress.may_have_shifted(false)), (kept, removed));
-        }
-        let quiet = Progress { span: Some((1, 99)), began: Some(100), ..counted };
-        assert!(!quiet.may_have_shifted(false), "nothing was added, so nothing can have been removed");
-        assert!(Progress { size_varies: true, ..quiet.clone() }.may_have_shifted(false), "something was removed");
-        assert!(Progress { span: Some((1, 100)), ..quiet }.may_have_shifted(false), "something was added");
+        let quiet = |progress: Progress| Progress { span: Some((1, 99)), began: Some(100), ..progress };
+        let counted = quiet(follow(&pages, Some(7)).1);
+        let uncounted = quiet(follow(&pages, None).1);
+        let single = follow(&[(7, 7, None)], None).1;
+        let shifted = |progress: &Progress| (progress.may_have_shifted(true, 1), progress.may_have_shifted(false, 1));
+        assert_eq!(shifted(&counted), (false, false), "nothing was added, so nothing can have been removed");
+        assert_eq!(shifted(&uncounted), (true, true));
+        assert_eq!(shifted(&single), (false, false));
+        let varies = Progress { size_varies: true, ..counted.clone() };
+        assert_eq!(shifted(&varies), (false, true), "something was removed");
+        let added = Progress { span: Some((1, 100)), ..counted.clone() };
+        assert_eq!(shifted(&added), (true, true), "something was added, and may replace what was lost");
+        assert!(counted.may_have_shifted(true, 86_400), "the newest day had not ended");
     }
 
     #[test]

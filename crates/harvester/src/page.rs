@@ -17,9 +17,9 @@ use crate::mend::Mender;
 use crate::quirks;
 use crate::record::{Header, Novelty};
 use crate::sink::{Kept, Origin, Part, SinkError};
-use crate::state::Sight;
+use crate::state::{Listed, Sight};
 use crate::window::{Granularity, read_date};
-pub use report::{Order, PageError, PageReport, Purpose};
+pub use report::{Differences, Order, PageError, PageReport, Purpose};
 
 /// The number of protocol errors of a response that are stored.
 const MOST_ERRORS: usize = 16;
@@ -462,11 +462,17 @@ impl<'a> PageReader<'a> {
         let seen = self.desk.state.note(&sight, self.order.pass)?;
         self.report.fresh += u64::from(seen.fresh);
         self.report.news += u64::from(seen.news);
-        if self.order.purpose == Purpose::Again && seen.news {
-            self.report.unknown += 1;
-            self.report.lost += u64::from(self.was_there(&header.datestamp) && seen.novelty == Novelty::New);
+        if self.order.purpose == Purpose::Again && (seen.news || seen.novelty == Novelty::Changed) {
+            let was_there = self.was_there(&header.datestamp);
+            self.report.found.add(Differences {
+                unknown: u64::from(seen.news),
+                recent: u64::from(seen.news && !was_there),
+                moved: u64::from(seen.novelty == Novelty::Changed),
+                lost: u64::from(was_there && seen.novelty == Novelty::New),
+            });
         }
-        if !seen.fresh {
+        // A record that changed during the list may be listed again in its new version.
+        if !seen.fresh && seen.novelty == Novelty::Same {
             self.report.repairs.note(quirks::DUPLICATES, identifier);
         }
         match self.desk.sink.end(seen.novelty)? {
@@ -531,14 +537,19 @@ impl<'a> PageReader<'a> {
         let state = &mut self.desk.state;
         let stamp = read_date(&header.datestamp).map(Datestamp::unix);
         match state.mark_listed(&header.identifier, header.deleted, stamp, self.order.window.number)? {
-            Some(fresh) => self.report.fresh += u64::from(fresh),
-            None => {
-                self.report.unknown += 1;
+            Listed::Stored(fresh) => self.report.fresh += u64::from(fresh),
+            listed => {
                 let reason =
                     if header.deleted { "its deletion was not reported" } else { "only its header was listed" };
                 self.desk.budget.take(header_size(&header)).map_err(SinkError::from)?;
                 let is_news = self.miss(&header.identifier, reason)?;
-                self.report.lost += u64::from(is_news && self.was_there(&header.datestamp));
+                let was_there = self.was_there(&header.datestamp);
+                self.report.found.add(Differences {
+                    unknown: 1,
+                    recent: u64::from(!was_there),
+                    moved: u64::from(listed == Listed::Changed),
+                    lost: u64::from(is_news && was_there),
+                });
             }
         }
         if self.order.verb == Verb::ListRecords {

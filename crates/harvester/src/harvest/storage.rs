@@ -49,7 +49,7 @@ pub(super) fn perform(
         Op::NewNumber(_) => Report::Number(state.fresh_number()?),
         Op::ItemCount => number(state.counts()?.0),
         Op::SeenSince(pass) => number(state.seen_since(pass)?),
-        Op::LastSeen { window, limit } => Report::Names(state.last_seen_in(window, limit)?),
+        Op::LastSeen { window, until, limit } => Report::Names(state.last_seen_in(window, until, limit)?),
         Op::Unlisted { pass, limit } => Report::Names(state.unlisted(pass, limit)?),
         Op::UnlistedCount(pass) => number(state.unlisted_count(pass)?),
         Op::MissingCount => number(state.missing_count()?),

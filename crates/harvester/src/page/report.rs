@@ -75,10 +75,8 @@ pub struct PageReport {
     pub news: u64,
     /// The records that the harvest counts, as new, changed, deleted or unchanged.
     pub kept: u64,
-    /// In a comparison, the listed items that are not stored.
-    pub unknown: u64,
-    /// The unknown items that already existed when the compared list began, and that were not noted as missing.
-    pub lost: u64,
+    /// In a comparison, the differences from what is stored.
+    pub found: Differences,
     /// The oldest and the newest datestamp on it.
     pub span: Option<(i64, i64)>,
     /// True if its bytes were repaired.
@@ -91,6 +89,34 @@ pub struct PageReport {
     pub step: Option<Step>,
     /// The counts of the window, including this page.
     pub progress: Progress,
+}
+
+/// What a list contains and the store does not, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// The listed items that are not stored in that version.
+    pub unknown: u64,
+    /// Of these, items that may be newer than the beginning of the list that is compared.
+    pub recent: u64,
+    /// Of these, items that are stored in another version: they changed since.
+    pub moved: u64,
+    /// The unknown items that existed when the compared list began, and that were not noted as missing.
+    pub lost: u64,
+}
+
+impl Differences {
+    /// Adds the differences of another page.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.unknown += other.unknown;
+        self.recent += other.recent;
+        self.moved += other.moved;
+        self.lost += other.lost;
+    }
+
+    /// The unknown items that the compared list should have contained.
+    pub(crate) fn overlooked(self) -> u64 {
+        self.unknown - self.recent
+    }
 }
 
 impl PageReport {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use modoai_fetch::Url;
-use modoai_protocol::Verb;
 use modoai_protocol::xml::Response;
+use modoai_protocol::{Datestamp, Verb};
 
 use super::count::Count;
 use super::decision::Fate;
@@ -115,8 +115,8 @@ pub(crate) enum Op {
     ItemCount,
     /// The number of items seen in that pass or later (`Number`).
     SeenSince(i64),
-    /// Items that were last seen in that window (`Names`).
-    LastSeen { window: i64, limit: usize },
+    /// Items that were last seen in that window, with datestamps up to that one (`Names`).
+    LastSeen { window: i64, until: Option<Datestamp>, limit: usize },
     /// Items that exist and were not seen since that pass (`Names`).
     Unlisted { pass: i64, limit: usize },
     /// The number of items that exist and were not seen since that pass (`Number`).

@@ -5,7 +5,7 @@ use super::facts::{Facts, Lacking, is_no_records_match};
 use super::records::FetchTask;
 use super::{Op, Report, Step, Task};
 use crate::ending::{How, Step as Ending, Verdict};
-use crate::page::Purpose;
+use crate::page::{Differences, Purpose};
 use crate::quirks;
 use crate::state::{List, OpenWindow, Progress};
 
@@ -14,10 +14,16 @@ use crate::state::{List, OpenWindow, Progress};
 pub(crate) struct Count {
     pub(super) how: How,
     pub(super) progress: Progress,
-    /// The number of its items that are not stored.
-    pub(super) unknown: u64,
-    /// The number of these that the compared list should have contained.
-    pub(super) lost: u64,
+    pub(super) found: Differences,
+    /// The number of the pass.
+    pub(super) number: i64,
+}
+
+impl Count {
+    /// The number of its items that the compared list should have contained.
+    pub(super) fn due(&self) -> u64 {
+        self.progress.fresh.saturating_sub(self.found.recent)
+    }
 }
 
 /// Follows a list until it ends. Items that are not stored are noted as missing, or stored.
@@ -27,8 +33,7 @@ pub(super) struct CountTask {
     /// The window, without a number until it has one.
     pub(super) pass: OpenWindow,
     pub(super) purpose: Purpose,
-    unknown: u64,
-    lost: u64,
+    found: Differences,
 }
 
 impl Facts {
@@ -37,27 +42,27 @@ impl Facts {
             task.pass.number = self.number(Op::NewNumber(task.pass.window))?;
             return Ok(Step::Next);
         }
-        let CountTask { list, pass, purpose, unknown, lost } = task;
+        let CountTask { list, pass, purpose, found } = task;
         let page = self.page(self.list_request(list, pass, *purpose))?;
         let Ok(page) = &*page else { return Ok(Step::Done(Report::Count(None))) };
-        let count = |how, unknown, lost, progress: &Progress| {
-            Step::Done(Report::Count(Some(Count { how, progress: progress.clone(), unknown, lost })))
+        let number = pass.number;
+        let count = |how, found, progress: &Progress| {
+            Step::Done(Report::Count(Some(Count { how, progress: progress.clone(), found, number })))
         };
         if let Some((code, _)) = page.errors.first() {
             return Ok(match is_no_records_match(code) {
-                true => count(How::NoRecords, *unknown, *lost, &pass.progress),
+                true => count(How::NoRecords, *found, &pass.progress),
                 false => Step::Done(Report::Count(None)),
             });
         }
-        *unknown += page.unknown;
-        *lost += page.lost;
+        found.add(page.found);
         pass.progress = page.progress.clone();
         Ok(match &page.step {
             Some(Ending::GoOn(token)) => {
                 pass.token = Some(token.clone());
                 Step::Next
             }
-            Some(Ending::Ended(how)) => count(*how, *unknown, *lost, &pass.progress),
+            Some(Ending::Ended(how)) => count(*how, *found, &pass.progress),
             None => Step::Done(Report::Count(None)),
         })
     }
@@ -66,7 +71,7 @@ impl Facts {
     pub(super) fn count_as(&self, list: &List, open: &OpenWindow, purpose: Purpose) -> Lacking<Option<Count>> {
         let mut pass = OpenWindow::new(0, open.window, &open.set);
         pass.progress.began = open.progress.began;
-        let task = CountTask { list: list.clone(), pass, purpose, unknown: 0, lost: 0 };
+        let task = CountTask { list: list.clone(), pass, purpose, found: Differences::default() };
         self.task(Task::Count(task))?.count().cloned()
     }
 
@@ -99,9 +104,11 @@ impl Facts {
     }
 
     /// Decides if the end of a list is trusted. If a server promises that its datestamps are those of visibility, it
-    /// is, unless the server announced more records.
+    /// is, unless the server announced more records and did not end the list as the protocol requires: records that change
+    /// during the list leave it, and the next list contains them.
     pub(super) fn verdict(&self, progress: &Progress, how: How, is_first: bool) -> Verdict {
-        let promised = self.identity.prompt && how.is_natural() && !progress.is_short();
+        let is_regular = how == How::EmptyToken || how.is_natural() && !progress.is_short();
+        let promised = self.identity.prompt && is_regular;
         if promised { Verdict::Complete } else { progress.judge(how, is_first) }
     }
 

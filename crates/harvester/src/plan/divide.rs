@@ -3,7 +3,6 @@
 use modoai_protocol::Datestamp;
 
 use super::Op;
-use super::count::Count;
 use super::decision::{Decision, fetched_one_by_one, noted};
 use super::facts::{Facts, Lacking};
 use super::health::Health;
@@ -87,7 +86,8 @@ impl Facts {
         let Some(count) = self.count_as(list, open, Purpose::Compare)? else { return Ok(false) };
         let whole = self.is_whole(&count, open.progress.size)
             || count.how.is_natural() && {
-                let Count { progress, unknown, .. } = count;
+                let unknown = count.found.overlooked();
+                let progress = count.progress;
                 let (short, counted) = (progress.is_short(), OpenWindow { progress, ..open.clone() });
                 match self.halves(list, &counted, unknown)? {
                     Halves::NoMore => true,

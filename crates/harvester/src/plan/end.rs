@@ -9,9 +9,9 @@ use super::facts::{Facts, Lacking};
 use super::recount::RecountTask;
 use super::{Op, Task};
 use crate::ask::sent_granularity;
-use crate::ending::{How, Verdict};
+use crate::ending::{How, Step, Verdict};
 use crate::habits::DateStyle;
-use crate::page::Purpose;
+use crate::page::{PageReport, Purpose};
 use crate::quirks;
 use crate::state::{List, OpenWindow};
 use crate::window::Window;
@@ -41,22 +41,35 @@ impl Facts {
         let is_short = open.progress.is_short();
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, open)?;
-        let listed = count.as_ref().map_or(0, |count| count.progress.fresh);
-        // Identifiers that were listed and are not stored have been noted as missing, and will be fetched.
-        let proven = count.as_ref().is_some_and(|count| self.is_whole(count, size.filter(|_| is_short)));
+        // Records that are newer than the list are not expected in it.
+        let listed = count.as_ref().map_or(0, Count::due);
+        // Identifiers that were listed and are not stored have been noted as missing, and will be fetched. A size may be outdated
+        // if the identifiers have another one.
+        let announced = |count: &Count| size.filter(|_| is_short && count.progress.size.is_none());
+        let proven = count.as_ref().is_some_and(|count| self.is_whole(count, announced(count)));
         if proven && (is_short || listed > fresh) {
-            return Ok(Decision::complete().noting(quirk, &open.window));
+            let complete = Decision::complete();
+            return Ok(if listed > fresh { complete.noting(quirk, &open.window) } else { complete });
         }
-        let unknown = count.as_ref().map_or(0, |count| count.unknown);
+        let found = count.as_ref().map(|count| count.found).unwrap_or_default();
+        let unknown = found.overlooked();
+        let has_moved = open.progress.pages > 1 && (found.moved > 0 || found.lost > 0 || listed < fresh);
         let counted = count.map(|count| count.how);
         if how.is_natural() && counted.is_some_and(How::is_natural) && listed <= fresh {
-            if is_short && !open.set.is_empty() && self.size_of_store(open)? == size {
+            if is_short && !open.set.is_empty() && self.size_of(open, "")? == size {
                 return Ok(Decision::complete().noting(quirks::SIZE_OF_STORE, &open.window));
             }
             match (self.halves(list, open, unknown)?, is_short) {
                 // The halves contain no more records than the whole. So the list is complete, whatever the announced
                 // size.
-                (Halves::NoMore, true) => return Ok(Decision::complete().noting(quirks::SIZE_WRONG, &open.window)),
+                (Halves::NoMore, true) => {
+                    let complete = Decision::complete();
+                    let is_wrong = self.size_of(open, &open.set)?.is_none_or(|now| Some(now) == size);
+                    return Ok(if is_wrong { complete.noting(quirks::SIZE_WRONG, &open.window) } else { complete });
+                }
+                (Halves::NoMore | Halves::Unknown, false) if has_moved => {
+                    return self.unless_shifted(list, open, Decision::complete());
+                }
                 (Halves::NoMore | Halves::Unknown, false) => return Ok(Decision::complete()),
                 (Halves::More, _) | (Halves::Unknown, true) => {}
             }
@@ -82,32 +95,38 @@ impl Facts {
         how: How,
         complete: Decision,
     ) -> Lacking<Decision> {
-        // If a server promises that its datestamps are those of visibility, it does not page by offset.
-        let keeps_deletions = self.identity.deleted_record == "persistent";
-        let may_have_shifted = !self.identity.prompt && open.progress.may_have_shifted(keeps_deletions);
-        let proven = !may_have_shifted || self.is_proven_by_recount(list, open)?;
-        if self.is_cut(list, open, how)? {
+        let complete = self.unless_shifted(list, open, complete)?;
+        if let Some(overlooked) = self.beyond_limit(list, open, how)? {
             let parts = self.parts(open)?;
             if !parts.is_empty() {
                 let why = "lists of its parts contain more records than the list of the whole";
-                return Ok(Decision::divided(open, parts).noting(quirks::DEEP_PAGING, &noted(open, why)));
+                let divided = Decision::divided(open, parts);
+                let is_error = overlooked > 0;
+                return Ok(if is_error { divided.noting(quirks::DEEP_PAGING, &noted(open, why)) } else { divided });
             }
         }
+        Ok(complete)
+    }
+
+    /// The end is trusted, if no record was lost between two pages.
+    fn unless_shifted(&self, list: &List, open: &OpenWindow, complete: Decision) -> Lacking<Decision> {
+        // If a server promises that its datestamps are those of visibility, it does not page by offset.
+        let keeps_deletions = self.identity.deleted_record == "persistent";
+        if self.identity.prompt || !open.progress.may_have_shifted(keeps_deletions, self.granularity.unit()) {
+            return Ok(complete);
+        }
+        let proven = *self.task(Task::Recount(RecountTask::new(list, open)))?.proven()?;
         let why = "not proven complete: the list has several pages and no reliable size, and a second list of it differs or fails";
         Ok(if proven { complete } else { Decision::gap(why) })
     }
 
-    fn is_proven_by_recount(&self, list: &List, open: &OpenWindow) -> Lacking<bool> {
-        self.task(Task::Recount(RecountTask::new(list, open)))?.proven().copied()
-    }
-
-    /// Returns true if a limit cut a first list of several pages. Some servers end every list after ten thousand records, and
+    /// Returns the number of records found that a first list of several pages lacks, if a limit may have cut it. Some servers end every list after ten thousand records, and
     /// announce no more than that; what such a list has not brought is looked for at its ends and in its middle.
-    fn is_cut(&mut self, list: &List, open: &OpenWindow, how: How) -> Lacking<bool> {
-        let Some((oldest, newest)) = open.progress.span else { return Ok(false) };
+    fn beyond_limit(&mut self, list: &List, open: &OpenWindow, how: How) -> Lacking<Option<u64>> {
+        let Some((oldest, newest)) = open.progress.span else { return Ok(None) };
         let trusted = self.identity.prompt || !self.is_first || self.habits.dates == DateStyle::Never;
         if trusted || open.progress.pages < 2 || !how.is_natural() {
-            return Ok(false);
+            return Ok(None);
         }
         let date = |unix| Some(Datestamp::from_unix(unix));
         let Window { from, until } = open.window;
@@ -116,15 +135,23 @@ impl Facts {
             Window { from, until: date(oldest) },
             Window { from: date(oldest + (newest - oldest) / 2), until },
         ];
-        for window in spots {
+        // The list of a part may contain records that are newer than the part.
+        for window in
+            spots.into_iter().filter(|spot| spot.from.zip(spot.until).is_none_or(|(from, until)| from <= until))
+        {
             let number = self.number(Op::NewNumber(window))?;
-            let spot = OpenWindow::new(number, window, &open.set);
+            let mut spot = OpenWindow::new(number, window, &open.set);
+            spot.progress.began = open.progress.began;
             let page = self.page(self.list_request(list, &spot, Purpose::Compare))?;
-            if page.as_ref().as_ref().is_ok_and(|page| page.unknown > 0) {
-                return Ok(true);
+            // Records that are new have been noted as missing; a page full of them is more than that.
+            let has_more = |page: &PageReport| page.found.unknown > 0 && matches!(page.step, Some(Step::GoOn(_)));
+            if let Ok(page) = &*page
+                && (page.found.overlooked() > 0 || has_more(page))
+            {
+                return Ok(Some(page.found.overlooked()));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Compares the two halves of what was received with the whole. A list that was cut off has more to give when it is
@@ -147,26 +174,27 @@ impl Facts {
                 continue;
             }
             let window = OpenWindow { window: half, ..open.clone() };
-            let Some(Count { how, progress, unknown: more, .. }) = self.count(list, &window)? else {
+            let Some(count) = self.count(list, &window)? else {
                 return Ok(Halves::More);
             };
-            if progress.span.is_some_and(|span| !half.holds(span)) && !self.heeds_dates(&open.set)? {
+            let (how, due) = (count.how, count.due());
+            if count.progress.span.is_some_and(|span| !half.holds(span)) && !self.heeds_dates(&open.set)? {
                 return Ok(Halves::Unknown);
             }
-            missing += more;
+            missing += count.found.overlooked();
             if !how.is_natural() || missing > unknown {
                 return Ok(Halves::More);
             }
-            listed += progress.fresh;
+            listed += due;
         }
         // Some of it in both halves: they are not halves, and prove nothing.
         let prove_nothing = one_moment || listed > open.progress.fresh;
         Ok(if prove_nothing { Halves::Unknown } else { Halves::NoMore })
     }
 
-    /// The size that is announced for the same window without a set.
-    fn size_of_store(&self, open: &OpenWindow) -> Lacking<Option<u64>> {
-        let response = self.describe(self.first_page(true, "", open.window))?;
+    /// The size that is announced now for the same window of a set.
+    fn size_of(&self, open: &OpenWindow, set: &str) -> Lacking<Option<u64>> {
+        let response = self.describe(self.first_page(true, set, open.window))?;
         let token = response.as_ref().as_ref().ok().and_then(|response| response.token.as_ref());
         Ok(token.and_then(|token| token.size.as_ref()?.trim().parse().ok()))
     }

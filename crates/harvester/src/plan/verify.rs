@@ -69,7 +69,7 @@ impl Facts {
         if !count.how.is_natural() {
             return Ok(Halves::More);
         }
-        let (is_short, unknown) = (count.progress.is_short(), count.unknown);
+        let (is_short, unknown) = (count.progress.is_short(), count.found.overlooked());
         Ok(match self.halves(list, &OpenWindow { progress: count.progress, ..pass }, unknown)? {
             Halves::Unknown if is_short => Halves::More,
             halves => halves,

@@ -2,6 +2,7 @@
 
 use modoai_protocol::ErrorCode;
 
+use super::dates::DateTrial;
 use super::decision::Decision;
 use super::facts::{Facts, Lacking};
 use super::health::Health;
@@ -52,7 +53,9 @@ pub(super) struct Failure {
 
 impl WindowTask {
     pub(super) fn new(list: List, open: OpenWindow) -> Self {
-        Self { list, open, state: State::Listing }
+        // A run that was killed while the end was checked is continued there.
+        let state = open.progress.ended.map_or(State::Listing, State::Ended);
+        Self { list, open, state }
     }
 }
 
@@ -147,7 +150,9 @@ impl Facts {
         let (named, unnamed) = page.in_sets;
         self.learnt.in_sets = (self.learnt.in_sets.0 + named, self.learnt.in_sets.1 + unnamed);
         self.habits.dates_proven |= page.records > 0 && open.window != Window::ALL;
-        if page.records == 0 && open.token.is_some() {
+        // An empty last page without a token is right if the rest of the list was deleted in the meantime.
+        let is_needless = more || page.size.max(open.progress.size) == Some(before);
+        if page.records == 0 && open.token.is_some() && is_needless {
             self.repairs.note(quirks::TOKEN_TO_EMPTY_PAGE, &open.window.to_string());
         }
     }
@@ -164,6 +169,11 @@ impl Facts {
             }
             (Some(ErrorCode::BadResumptionToken | ErrorCode::BadArgument), Some(token)) => {
                 return Ok(self.refused_token(open, token, error == Some(ErrorCode::BadArgument)));
+            }
+            (Some(ErrorCode::BadArgument), None) if self.learnt.date_trial == DateTrial::Trying => {
+                // The dates are those of the trial, and the failure before is not about dates.
+                let failed = State::Failed(Failure { quirk: quirks::UNSTABLE, why: format!("{code}: {message}") });
+                return Ok(if self.try_other_dates(open) { State::Listing } else { failed });
             }
             (Some(ErrorCode::BadArgument), None) if self.use_other_dates(open) => return Ok(State::Listing),
             (Some(ErrorCode::NoSetHierarchy), _) => return Err(HarvestError::NoSets { url }.into()),

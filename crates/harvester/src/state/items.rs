@@ -1,5 +1,6 @@
 //! The items that were received. What is stored of each is enough to distinguish new, changed and unchanged records.
 
+use modoai_protocol::Datestamp;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Result, State};
@@ -31,6 +32,17 @@ pub struct Seen {
     pub news: bool,
     /// True if it is unchanged, and another source keeps it.
     pub elsewhere: bool,
+}
+
+/// The result of comparing a listed header with the stored item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// It is stored. True if it was not yet listed in this pass.
+    Stored(bool),
+    /// It is stored in an older version, or its deleted status differs.
+    Changed,
+    /// It is not stored.
+    Unknown,
 }
 
 impl State {
@@ -89,19 +101,21 @@ impl State {
         self.sql(|sql| sql.prepare_cached(update)?.execute([identifier]).map(drop))
     }
 
-    /// Marks an item as listed in an identifier pass. Returns `None` if it is not stored, or if its deleted status
-    /// differs or its stored datestamp is older.
-    pub fn mark_listed(&mut self, identifier: &str, gone: bool, stamp: Option<i64>, pass: i64) -> Result<Option<bool>> {
+    /// Marks an item as listed in an identifier pass.
+    pub fn mark_listed(&mut self, identifier: &str, gone: bool, stamp: Option<i64>, pass: i64) -> Result<Listed> {
         self.sql(|sql| {
             let mut select = sql.prepare_cached("SELECT gone, stamp, seen FROM item WHERE identifier = ?")?;
             let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
             let found: Option<(bool, Option<i64>, i64)> = select.query_row([identifier], row).optional()?;
-            let Some((_, known, seen)) = found.filter(|(was_gone, ..)| *was_gone == gone) else { return Ok(None) };
+            let Some((was_gone, known, seen)) = found else { return Ok(Listed::Unknown) };
+            if was_gone != gone {
+                return Ok(Listed::Changed);
+            }
             // An item that changed still exists, so it counts as listed.
             let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
             update.execute(params![pass, identifier])?;
             let outdated = known.zip(stamp).is_some_and(|(known, stamp)| known < stamp);
-            Ok((!outdated).then_some(seen != pass))
+            Ok(if outdated { Listed::Changed } else { Listed::Stored(seen != pass) })
         })
     }
 
@@ -123,12 +137,15 @@ impl State {
         })
     }
 
-    /// Returns identifiers of items that are not deleted and were last seen in that window; at most `limit`.
-    pub fn last_seen_in(&self, window: i64, limit: usize) -> Result<Vec<String>> {
+    /// Returns identifiers of items that are not deleted, were last seen in that window, and have no later datestamp than that
+    /// one; at most `limit`.
+    pub fn last_seen_in(&self, window: i64, until: Option<Datestamp>, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut select = sql.prepare("SELECT identifier FROM item WHERE gone = 0 AND seen = ? LIMIT ?")?;
-            select.query_map(params![window, limit], |row| row.get(0))?.collect()
+            let select =
+                "SELECT identifier FROM item WHERE gone = 0 AND seen = ? AND coalesce(stamp <= ?, TRUE) LIMIT ?";
+            let until = until.map(Datestamp::unix);
+            sql.prepare(select)?.query_map(params![window, until, limit], |row| row.get(0))?.collect()
         })
     }
 
@@ -179,16 +196,18 @@ mod tests {
         assert_eq!(note(3, 2, 4), seen(Novelty::Same, false), "an older version does not win");
         assert_eq!(note(3, 2, 6), seen(Novelty::Same, false), "of two with the same datestamp, the first stands");
         let mut listed = |name, gone, stamp| state.mark_listed(name, gone, stamp, 3).expect("looked up");
-        assert_eq!(listed("oai:x:1", false, Some(6)), Some(true));
-        assert_eq!(listed("oai:x:1", false, None), Some(false));
-        assert_eq!(listed("oai:x:1", true, Some(6)), None, "known otherwise");
-        assert_eq!(listed("oai:x:1", false, Some(7)), None, "known as it was before");
-        assert_eq!(listed("oai:x:2", false, Some(6)), None, "unknown");
+        assert_eq!(listed("oai:x:1", false, Some(6)), Listed::Stored(true));
+        assert_eq!(listed("oai:x:1", false, None), Listed::Stored(false));
+        assert_eq!(listed("oai:x:1", true, Some(6)), Listed::Changed, "deleted since");
+        assert_eq!(listed("oai:x:1", false, Some(7)), Listed::Changed, "changed since");
+        assert_eq!(listed("oai:x:2", false, Some(6)), Listed::Unknown);
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
         assert_eq!(state.unlisted_count(4).expect("a count"), 1);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
-        assert_eq!(state.last_seen_in(3, 10).expect("a list"), ["oai:x:1"]);
-        assert!(state.last_seen_in(2, 10).expect("a list").is_empty());
+        assert_eq!(state.last_seen_in(3, None, 10).expect("a list"), ["oai:x:1"]);
+        assert_eq!(state.last_seen_in(3, Some(Datestamp::from_unix(6)), 10).expect("a list"), ["oai:x:1"]);
+        assert!(state.last_seen_in(3, Some(Datestamp::from_unix(5)), 10).expect("a list").is_empty());
+        assert!(state.last_seen_in(2, None, 10).expect("a list").is_empty());
         assert_eq!((state.seen_since(3).expect("one"), state.seen_since(4).expect("none")), (1, 0));
         state.doubt("oai:x:1").expect("doubted");
         let sight = Sight { identifier: "oai:x:1", hash: 3, stamp: None, gone: false, window: 5 };

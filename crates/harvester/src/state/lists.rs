@@ -5,6 +5,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Result, State};
+use crate::ending::How;
 use crate::window::Window;
 
 /// A selection that is harvested: a set and dates.
@@ -103,6 +104,8 @@ pub struct Progress {
     pub labelled: bool,
     /// True if the window is its whole pass.
     pub is_pass: bool,
+    /// The end of the list, if all pages were received and it is not yet known if they are complete.
+    pub ended: Option<How>,
     /// The number of restarts after an expired token.
     pub restarts: u32,
     /// The token by which cycles are detected, as a hash, and the number of pages after which another is chosen

@@ -29,7 +29,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use crate::habits::Habits;
-pub use items::{Seen, Sight};
+pub use items::{Listed, Seen, Sight};
 pub use lists::{Change, List, OpenWindow, Progress};
 pub use notes::{Missing, Repair, Run, Wait};
 

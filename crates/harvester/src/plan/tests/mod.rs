@@ -18,7 +18,7 @@ use crate::ask::Question;
 use crate::ending::How;
 use crate::habits::Habits;
 use crate::harvest::{Options, Trouble};
-use crate::page::Purpose;
+use crate::page::{Differences, Purpose};
 use crate::state::{Contract, Identity, List, OpenWindow, Progress};
 use crate::window::{Granularity, Window, read_date};
 
@@ -72,6 +72,7 @@ fn listed(records: u64, pages: u64, size: Option<u64>) -> OpenWindow {
         fullest: records.div_ceil(pages.max(1)).max(2),
         last,
         span,
+        began: Some(date(NOW).unix()),
         is_pass: true,
         ..Progress::default()
     };
@@ -81,7 +82,8 @@ fn listed(records: u64, pages: u64, size: Option<u64>) -> OpenWindow {
 /// What a second listing came to.
 fn counted(records: u64, unknown: u64, how: How) -> Report {
     let progress = Progress { pages: 1, fresh: records, delivered: records, ..Progress::default() };
-    Report::Count(Some(Count { how, progress, unknown, lost: 0 }))
+    let found = Differences { unknown, ..Differences::default() };
+    Report::Count(Some(Count { how, progress, found, number: 7 }))
 }
 
 fn document(response: Response) -> Report {
