@@ -103,6 +103,31 @@ impl Window {
         Vec::new()
     }
 
+    /// Returns the parts of this window before, around and after its records, if all of them have the same datestamp: no smaller
+    /// part would contain fewer of them. The middle part is a datestamp longer on both sides, because some servers exclude
+    /// the ends; if it is not smaller than the window, there are no parts.
+    pub fn split_around(self, (oldest, newest): (i64, i64), granularity: Granularity) -> Option<Vec<Self>> {
+        let unit = granularity.unit();
+        let moment = oldest.div_euclid(unit);
+        if moment != newest.div_euclid(unit) || !self.holds((oldest, newest)) {
+            return None;
+        }
+        let (first, last) = ((moment - 1) * unit, (moment + 2) * unit - 1);
+        let date = |unix| Some(Datestamp::from_unix(unix));
+        let mut parts = Vec::new();
+        if self.from.is_none_or(|from| from.unix() < first) {
+            parts.push(Self { from: self.from, until: date(first - 1) });
+        }
+        if self.until.is_none_or(|until| until.unix() > last) {
+            parts.push(Self { from: date(last + 1), until: self.until });
+        }
+        if !parts.is_empty() {
+            let middle = Self { from: self.from.max(date(first)), until: self.until.or(date(last)).min(date(last)) };
+            parts.insert(usize::from(parts[0].from == self.from), middle);
+        }
+        Some(parts)
+    }
+
     /// Returns true if this window is shorter than a day, so that dividing it further means many requests for few
     /// records.
     pub fn is_short(self) -> bool {
@@ -238,6 +263,26 @@ mod tests {
         assert!(days[0].is_short());
         assert!(days[0].split(within, Granularity::Day).is_empty(), "a day is the least that can be asked for");
         assert_eq!(days[0].split(within, Granularity::Seconds).len(), 24);
+    }
+
+    #[test]
+    fn records_of_one_moment_are_separated_from_the_rest() {
+        let span = |text: &str| (date(text).unix(), date(text).unix());
+        let moment = span("2020-03-01T10:00:00Z");
+        let parts = Window::ALL.split_around(moment, Granularity::Seconds).expect("parts");
+        let expected = [
+            window("", "2020-03-01T09:59:58Z"),
+            window("2020-03-01T09:59:59Z", "2020-03-01T10:00:01Z"),
+            window("2020-03-01T10:00:02Z", ""),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(parts[1].split_around(moment, Granularity::Seconds), Some(Vec::new()), "no smaller part would help");
+        let since = window("2020-03-01T00:00:00Z", "");
+        let days = since.split_around(moment, Granularity::Day).expect("parts");
+        assert_eq!(days, [window("2020-03-01", "2020-03-02T23:59:59Z"), window("2020-03-03", "")]);
+        let wide = (moment.0, moment.0 + 1);
+        assert_eq!(Window::ALL.split_around(wide, Granularity::Seconds), None);
+        assert_eq!(window("2021-01-01", "").split_around(moment, Granularity::Day), None, "dates that are ignored");
     }
 
     #[test]

@@ -64,6 +64,9 @@ impl Facts {
         let earliest =
             earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
         let form = sent_granularity(self.granularity, self.habits.dates);
+        if let Some(parts) = open.progress.span.and_then(|span| open.window.split_around(span, form)) {
+            return Ok(parts);
+        }
         Ok(open.window.split((earliest.unwrap_or(Datestamp::from_unix(LONG_AGO)), now), form))
     }
 
