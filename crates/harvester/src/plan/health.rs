@@ -6,6 +6,7 @@ use super::Op;
 use super::dates::never;
 use super::decision::Decision;
 use super::facts::{Facts, Lacking};
+use super::recount::MAX_SAMPLES;
 use crate::habits::DateStyle;
 use crate::quirks;
 use crate::state::OpenWindow;
@@ -70,8 +71,19 @@ impl Facts {
             self.repairs.note(quirk, &open.window.to_string());
             return Ok(None);
         }
+        if is_outage && self.has_lost_everything()? {
+            self.learnt.is_emptied = true;
+            return Ok(Some(Decision::complete()));
+        }
         let why = "the server returned an empty list, but this harvest already has records from it";
         Ok(Some(if is_outage { Decision::gap(why) } else { Decision::complete() }))
+    }
+
+    /// Returns true if the server returns none of the stored records by their identifiers, either. That is only trusted of a few
+    /// records, all of which are requested: an index that is renewed has none for a while.
+    fn has_lost_everything(&mut self) -> Lacking<bool> {
+        let stored = self.store(Op::Unlisted { pass: i64::MAX, limit: MAX_SAMPLES + 1 })?.names()?.clone();
+        Ok(stored.len() <= MAX_SAMPLES && self.are_deleted(&stored)?)
     }
 
     /// Returns true if the server is in an outage; or another way to write dates, and the reason.

@@ -147,7 +147,8 @@ impl Facts {
                 // The list may be empty because of an outage, and requesting everything again costs little if the
                 // repository really is empty.
                 let list = &pass.list;
-                let is_void = list.watermark.is_none() && self.number(Op::SeenSince(list.first_window))? == 0;
+                let may_be_void = list.watermark.is_none() || self.learnt.is_emptied;
+                let is_void = may_be_void && self.number(Op::SeenSince(list.first_window))? == 0;
                 self.store(Op::CompletePass { list: list.number, is_void })?;
                 if !pass.is_resumed {
                     return Ok(Step::Done(Report::Done));

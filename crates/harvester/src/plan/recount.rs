@@ -17,7 +17,7 @@ const MAX_ROUNDS: u32 = 3;
 const MAX_UNLISTED: usize = 1000;
 
 /// The number of records that are requested by identifier before their deletion is trusted.
-const MAX_SAMPLES: usize = 10;
+pub(super) const MAX_SAMPLES: usize = 10;
 
 /// Lists a window again, and fetches what was lost between its pages, until nothing is. Its report is true if that
 /// proves the list complete.

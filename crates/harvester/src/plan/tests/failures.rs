@@ -154,11 +154,14 @@ type Empty = (bool, bool, i64, Vec<Report>, Option<&'static str>, DateStyle);
 #[test]
 fn empty_list_is_trusted_only_where_nothing_is_stored() {
     let nothing = || protocol_error("noRecordsMatch");
-    let rows: [Empty; 6] = [
+    let unknown = || protocol_error("idDoesNotExist");
+    let rows: [Empty; 8] = [
         (true, false, 0, vec![nothing()], Some("complete"), DateStyle::AsPromised),
         (true, false, 0, vec![records(&[NOW])], None, DateStyle::Always),
         (false, true, 9, vec![records(&[NOW])], Some("complete"), DateStyle::AsPromised),
-        (false, true, 9, vec![nothing(), nothing()], Some("gap"), DateStyle::AsPromised),
+        (false, true, 99, vec![nothing(), nothing()], Some("gap"), DateStyle::AsPromised),
+        (false, true, 1, vec![nothing(), nothing(), records(&[NOW])], Some("gap"), DateStyle::AsPromised),
+        (false, true, 1, vec![nothing(), nothing(), unknown()], Some("complete"), DateStyle::AsPromised),
         (false, true, 9, vec![nothing(), records(&[NOW])], None, DateStyle::Never),
         (false, true, 9, vec![failure(500)], Some("complete"), DateStyle::AsPromised),
     ];
@@ -173,6 +176,7 @@ fn empty_list_is_trusted_only_where_nothing_is_stored() {
             |facts| facts.empty_list(&open),
             |name, _| match name {
                 "ItemCount" => Report::Number(items),
+                "Unlisted" => Report::Names((0..items).map(|number| format!("oai:x:{number}")).collect()),
                 _ => found.borrow_mut().next().expect("no more is lacking"),
             },
         );
