@@ -12,6 +12,8 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 # Number of runs of `make test-repeat`.
 N ?= 10
+# Seeds of `make simulate`.
+SEEDS ?= 100000
 
 # The target of `make static`.
 MUSL := $(shell uname -m)-unknown-linux-musl
@@ -43,6 +45,14 @@ tools: ## Install missing tools of the tests (Debian)
 .PHONY: test
 test: ## Install missing tools, then run all checks and tests
 	CARGO="$(CARGO)" tools/test
+
+.PHONY: simulate
+simulate: ## Simulate harvests of SEEDS=100000 random repositories, or of a range (SEEDS=5000..9000)
+	$(CARGO) run --release --package modoai-simulation -- $(SEEDS)
+
+.PHONY: simulate-nightly
+simulate-nightly: ## Simulate harvests of new random repositories for an hour
+	$(CARGO) run --release --package modoai-simulation -- --seconds 3600
 
 .PHONY: test-repeat
 test-repeat: ## Run the tests N=10 times, every second time under load
