@@ -182,7 +182,7 @@ impl Progress {
             Some(size) if self.fresh < size => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
             Some(_) if self.pages > 1 || !is_first => believed,
             _ if !how.is_natural() => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_CYCLE)),
-            _ if self.may_be_cut(is_first) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
+            _ if self.may_be_cut(how, is_first) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
             _ => believed,
         }
     }
@@ -213,10 +213,10 @@ impl Progress {
 
     /// Returns true if a limit of the server may have ended the last page: it is full, or the only one and of a round
     /// size, or the only one of a first harvest.
-    fn may_be_cut(&self, is_first: bool) -> bool {
+    fn may_be_cut(&self, how: How, is_first: bool) -> bool {
         match self.pages {
             0 => false,
-            1 => self.last > 0 && (is_first || self.last >= 5 && self.last.is_multiple_of(5)),
+            1 if how != How::NoRecords => self.last > 0 && (is_first || self.last >= 5 && self.last.is_multiple_of(5)),
             _ => self.last > 0 && self.last == self.fullest,
         }
     }

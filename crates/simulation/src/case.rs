@@ -326,10 +326,11 @@ impl Case {
             && (self.limit, self.skew, self.late, self.overlap) == (0, 0, 0, false)
     }
 
-    /// True if no request can reveal that lists were cut without an error: more records than the limit may have one datestamp, or
-    /// dates do not select.
+    /// True if lists are cut without an error, and the harvester may not find that out: more records than the limit may have one
+    /// datestamp, dates do not select, or the list is not in the order of datestamps.
     pub fn hides_records(&self) -> bool {
-        let is_revealed = self.limit >= 4 && self.spread == Spread::Years && self.dates == Dates::Right;
+        let is_divisible = self.limit >= 4 && self.spread == Spread::Years && self.dates == Dates::Right;
+        let is_revealed = is_divisible && self.order == Order::Datestamp;
         self.limit > 0 && self.at_limit == Limit::Ends && !is_revealed
     }
 

@@ -56,6 +56,8 @@ pub(super) struct Learnt {
     pub(super) date_trial: DateTrial,
     /// True if the server returns empty lists although it has records; none until that was checked.
     pub(super) in_outage: Option<bool>,
+    /// True if an empty list was requested again, because its identifiers are not empty.
+    pub(super) empty_refuted: bool,
     /// True if the server lists nothing, and returns none of the stored records.
     pub(super) is_emptied: bool,
     /// True if the server selects by dates; none until that was checked.

@@ -58,9 +58,18 @@ impl Facts {
     /// prompt is trusted.
     pub(super) fn empty_list(&mut self, open: &OpenWindow) -> Lacking<Option<Decision>> {
         if self.identity.prompt || self.habits.dates != DateStyle::AsPromised {
-            return Ok(Some(Decision::complete()));
+            // Both dates are sent because identifiers are listed with them.
+            let is_refuted = self.is_first && self.habits.dates == DateStyle::Always && self.habits.dates_proven;
+            let is_whole = open.window == Window::ALL && open.set.is_empty() && !self.identity.prompt;
+            let why = "the server returned an empty list of records, but lists identifiers";
+            return Ok(Some(if is_refuted && is_whole { Decision::gap(why) } else { Decision::complete() }));
         }
         let holds_records = !self.is_first && self.number(Op::ItemCount)? > 0;
+        if holds_records && self.learnt.in_outage.is_none() && open.window != Window::ALL && self.lists_any(open)? {
+            let why = "the server returned an empty list of records, but lists identifiers";
+            let is_repeated = std::mem::replace(&mut self.learnt.empty_refuted, true);
+            return Ok(is_repeated.then(|| Decision::gap(why)));
+        }
         let (is_outage, other) = match self.learnt.in_outage {
             Some(known) => (known && holds_records, None),
             None => self.look_into_empty_list(open, holds_records)?,
@@ -77,6 +86,12 @@ impl Facts {
         }
         let why = "the server returned an empty list, but this harvest already has records from it";
         Ok(Some(if is_outage { Decision::gap(why) } else { Decision::complete() }))
+    }
+
+    /// Returns true if identifiers of a window are listed. An index that is renewed returns empty lists for a moment.
+    fn lists_any(&self, open: &OpenWindow) -> Lacking<bool> {
+        let found = self.describe(self.first_page(true, &open.set, open.window))?;
+        Ok(found.as_ref().as_ref().is_ok_and(|response| !response.records.is_empty()))
     }
 
     /// Returns true if the server returns none of the stored records by their identifiers, either. That is only trusted of a few

@@ -147,23 +147,24 @@ fn records_of_sets_replace_a_window_only_if_every_record_is_in_a_set() {
     assert_eq!(told(&found.expect("a decision")), "1 parts, unstable");
 }
 
-/// An empty list: whether it is the first harvest, whether dates were sent, whether records are stored; what a list with all
-/// dates and one without find; then the decision, and how dates are written from then on.
+/// An empty list: whether it is the first harvest, whether dates were sent, whether records are stored; what the list of its
+/// identifiers, a list with all dates and one without find; then the decision, and how dates are written from then on.
 type Empty = (bool, bool, i64, Vec<Report>, Option<&'static str>, DateStyle);
 
 #[test]
 fn empty_list_is_trusted_only_where_nothing_is_stored() {
     let nothing = || protocol_error("noRecordsMatch");
     let unknown = || protocol_error("idDoesNotExist");
-    let rows: [Empty; 8] = [
+    let rows: [Empty; 9] = [
         (true, false, 0, vec![nothing()], Some("complete"), DateStyle::AsPromised),
         (true, false, 0, vec![records(&[NOW])], None, DateStyle::Always),
-        (false, true, 9, vec![records(&[NOW])], Some("complete"), DateStyle::AsPromised),
-        (false, true, 99, vec![nothing(), nothing()], Some("gap"), DateStyle::AsPromised),
-        (false, true, 1, vec![nothing(), nothing(), records(&[NOW])], Some("gap"), DateStyle::AsPromised),
-        (false, true, 1, vec![nothing(), nothing(), unknown()], Some("complete"), DateStyle::AsPromised),
-        (false, true, 9, vec![nothing(), records(&[NOW])], None, DateStyle::Never),
-        (false, true, 9, vec![failure(500)], Some("complete"), DateStyle::AsPromised),
+        (false, true, 9, vec![nothing(), records(&[NOW])], Some("complete"), DateStyle::AsPromised),
+        (false, true, 9, vec![records(&[NOW])], None, DateStyle::AsPromised),
+        (false, true, 99, vec![nothing(), nothing(), nothing()], Some("gap"), DateStyle::AsPromised),
+        (false, true, 1, vec![nothing(), nothing(), nothing(), records(&[NOW])], Some("gap"), DateStyle::AsPromised),
+        (false, true, 1, vec![nothing(), nothing(), nothing(), unknown()], Some("complete"), DateStyle::AsPromised),
+        (false, true, 9, vec![nothing(), nothing(), records(&[NOW])], None, DateStyle::Never),
+        (false, true, 9, vec![nothing(), failure(500)], Some("complete"), DateStyle::AsPromised),
     ];
     for (number, (is_first, is_dated, items, found, expected, style)) in rows.into_iter().enumerate() {
         let mut facts = facts();
