@@ -140,4 +140,4 @@ image: static ## Build the container image modoai (PODMAN=podman)
 
 .PHONY: crates
 crates: ## Package the library crates for crates.io (target/package)
-	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch state repository harvester)
+	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch state settings repository harvester)

@@ -7,8 +7,7 @@ use std::process::{Command, Stdio};
 
 use modoai_repository::sets::SetRules;
 use modoai_repository::site::{Links, Root, SiteSettings};
-use serde::Deserialize;
-use toml::Value;
+use modoai_settings::{Problem, Setting, Target as _, Value, load};
 
 use crate::error::{CliError, Kind};
 
@@ -25,7 +24,7 @@ const QUESTION: &str = "-t -D MODOAI_SHOW_ROOTS";
 const FIRST_LINE: &str = "# mod_oai roots";
 
 /// A server that has a repository.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Served {
     pub(crate) name: String,
     /// The directory of its catalogue.
@@ -38,7 +37,7 @@ pub(crate) struct Served {
 /// Returns all servers of this httpd that have a repository. `-` reads earlier output of httpd from standard input.
 pub(crate) fn servers(program: Option<&str>) -> Result<Vec<Served>, CliError> {
     let servers = printed(program)?.server;
-    if servers.is_empty() { Err(no_repository()) } else { servers.into_iter().map(Served::try_from).collect() }
+    if servers.is_empty() { Err(no_repository()) } else { Ok(servers) }
 }
 
 /// Returns the repositories of this httpd: the name of each, and the directory of its budgets and its log. A catalogue
@@ -100,62 +99,62 @@ fn standard_input() -> Result<String, CliError> {
 }
 
 /// The output of the module. Keys that a newer module adds are ignored; those that an older one lacks have defaults.
-#[derive(Debug, Deserialize)]
+#[derive(Default)]
 struct Printed {
-    #[serde(default)]
-    server: Vec<PrintedServer>,
-    #[serde(default)]
+    server: Vec<Served>,
     archive: Vec<PrintedArchive>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Default)]
 struct PrintedArchive {
     catalogue: String,
     folder: PathBuf,
 }
 
-#[derive(Debug, Deserialize)]
-struct PrintedServer {
-    name: String,
-    folder: PathBuf,
-    ignore: Option<Vec<String>>,
-    show_dotfiles: Option<bool>,
-    max_deleted: Option<u64>,
-    read_ahead: Option<bool>,
-    #[serde(default)]
-    set: Vec<Value>,
-    #[serde(default)]
-    root: Vec<PrintedRoot>,
-}
+const PRINTED: &[Setting<Printed>] = &[
+    Setting::of_key("server", |printed, v| {
+        // httpd decides on links, with every request, and on code, which it runs as programs.
+        let decided = SiteSettings { follow_links: Links::Anywhere, withhold: Vec::new(), ..SiteSettings::default() };
+        printed.server = tables(v, "server", SERVER, || Served { site: decided.clone(), ..Served::default() })?;
+        Ok(())
+    }),
+    Setting::of_key("archive", |printed, v| {
+        printed.archive = tables(v, "archive", ARCHIVE, PrintedArchive::default)?;
+        Ok(())
+    }),
+];
 
-#[derive(Debug, Deserialize)]
-struct PrintedRoot {
-    prefix: String,
-    path: PathBuf,
-}
+const SERVER: &[Setting<Served>] = &[
+    Setting::of_key("name", |s, v| v.text().map(|name| name.clone_into(&mut s.name))),
+    Setting::of_key("folder", |s, v| v.path().map(|path| s.folder = path)),
+    Setting::of_key("ignore", |s, v| v.texts().map(|patterns| s.site.ignore = patterns)),
+    Setting::of_key("max_deleted", |s, v| v.number(1..=100).map(|percent| s.site.max_deleted = percent)),
+    Setting::of_key("read_ahead", |s, v| v.flag().map(|flag| s.site.read_ahead = flag)),
+    Setting::of_key("set", |s, v| SetRules::read(v).map(|sets| s.sets = sets)),
+    Setting::of_key("root", |s, v| {
+        s.roots = tables(v, "root", ROOT, || Root { prefix: String::new(), path: PathBuf::new() })?;
+        Ok(())
+    }),
+];
 
-impl TryFrom<PrintedServer> for Served {
-    type Error = CliError;
+const ROOT: &[Setting<Root>] = &[
+    Setting::of_key("prefix", |root, v| v.text().map(|prefix| prefix.clone_into(&mut root.prefix))),
+    Setting::of_key("path", |root, v| v.path().map(|path| root.path = path)),
+];
 
-    fn try_from(printed: PrintedServer) -> Result<Self, CliError> {
-        let usual = SiteSettings::default();
-        let site = SiteSettings {
-            ignore: printed.ignore.unwrap_or(usual.ignore),
-            show_dotfiles: printed.show_dotfiles.unwrap_or(usual.show_dotfiles),
-            max_deleted: printed.max_deleted.unwrap_or(usual.max_deleted),
-            read_ahead: printed.read_ahead.unwrap_or(usual.read_ahead),
-            // httpd decides on links, with every request.
-            follow_links: Links::Anywhere,
-            // httpd decides on code, too: it runs such files as programs.
-            withhold: Vec::new(),
-            ..usual
-        };
-        let roots = printed.root.into_iter().map(|PrintedRoot { prefix, path }| Root { prefix, path }).collect();
-        let sets = SetRules::read(&Value::Array(printed.set));
-        let sets =
-            sets.map_err(|problem| CliError::failed(format!("failed to read the sets of mod_oai: {problem}")))?;
-        Ok(Self { name: printed.name, folder: printed.folder, roots, site, sets })
-    }
+const ARCHIVE: &[Setting<PrintedArchive>] = &[
+    Setting::of_key("catalogue", |archive, v| v.text().map(|text| text.clone_into(&mut archive.catalogue))),
+    Setting::of_key("folder", |archive, v| v.path().map(|path| archive.folder = path)),
+];
+
+/// Reads tables without their unknown keys.
+fn tables<T>(value: &Value, name: &str, keys: &'static [Setting<T>], start: impl Fn() -> T) -> Result<Vec<T>, Problem> {
+    let table = |table: &Value| {
+        let mut read = start();
+        let put = |(key, _, value): (&str, _, &Value)| (keys, &mut read).put(key, value).unwrap_or(Ok(()));
+        table.entries()?.try_for_each(put).map(|()| read)
+    };
+    value.tables(name)?.into_iter().map(table).collect()
 }
 
 fn read(printed: &str) -> Result<Printed, CliError> {
@@ -169,8 +168,10 @@ fn read(printed: &str) -> Result<Printed, CliError> {
     let begins = |line: &str| line.starts_with("[[server") || line.starts_with("[[archive");
     let is_ours = |line: &&str| line.is_empty() || begins(line) || line.contains(" = ");
     let ours: String = lines.take_while(is_ours).flat_map(|line| [line, "\n"]).collect();
-    toml::from_str(&ours)
-        .map_err(|error| CliError::failed("failed to parse the list of servers from mod_oai").because(error))
+    let mut printed = Printed::default();
+    load(&ours, Path::new(""), &mut (PRINTED, &mut printed))
+        .map_err(|error| CliError::failed("failed to parse the list of servers from mod_oai").because(error))?;
+    Ok(printed)
 }
 
 /// Checks that the present user owns the directory for catalogues: httpd could not write to files of another user.
@@ -202,14 +203,13 @@ fn user_name(uid: u32) -> String {
 mod tests {
     use super::*;
 
-    const PRINTED: &str = r#"another module talks
+    const OUTPUT: &str = r#"another module talks
 # mod_oai roots
 
 [[server]]
 name = "www.example.org"
 folder = "/var/lib/apache2/oai/www.example.org_80"
 ignore = ["*~"]
-show_dotfiles = true
 max_deleted = 10
 read_ahead = false
 a_later_invention = "1"
@@ -237,14 +237,13 @@ and so does yet another
 
     #[test]
     fn what_the_module_prints_is_found_among_the_talk_of_others() {
-        let Printed { server, archive } = read(PRINTED).expect("two servers and an archive");
+        let Printed { server: servers, archive } = read(OUTPUT).expect("two servers and an archive");
         assert_eq!(archive.iter().map(|archive| archive.catalogue.as_str()).collect::<Vec<_>>(), ["/srv/theses"]);
-        let servers: Vec<Served> = server.into_iter().filter_map(|server| server.try_into().ok()).collect();
         let [first, second] = servers.as_slice() else { panic!("{servers:?}") };
         assert_eq!((first.name.as_str(), first.site.read_ahead), ("www.example.org", false));
         assert_eq!(first.sets.iter().map(|rule| rule.spec.as_str()).collect::<Vec<_>>(), ["physics"]);
-        let SiteSettings { ignore, show_dotfiles, max_deleted, follow_links, .. } = &first.site;
-        assert_eq!((ignore.as_slice(), *show_dotfiles, *max_deleted), (&["*~".to_owned()][..], true, 10));
+        let SiteSettings { ignore, max_deleted, follow_links, .. } = &first.site;
+        assert_eq!((ignore.as_slice(), *max_deleted), (&["*~".to_owned()][..], 10));
         assert_eq!(*follow_links, Links::Anywhere);
         let roots = first.roots.iter().map(|root| (root.prefix.as_str(), root.path.to_str()));
         assert_eq!(roots.collect::<Vec<_>>(), [("", Some("/srv/www")), ("icons", Some("/usr/share/icons"))]);

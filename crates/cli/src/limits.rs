@@ -2,7 +2,7 @@
 
 use clap::Args;
 use modoai_harvester::limits::Limits;
-use modoai_repository::settings::value;
+use modoai_settings::Value;
 
 /// Limits of a harvest.
 #[derive(Clone, Debug, Args)]
@@ -29,10 +29,7 @@ impl LimitArgs {
 
 /// Reads a number of bytes, such as 64K, 16M or 1G.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(number) => Ok(number),
-        Err(_) => value::bytes(&toml::Value::String(text.to_owned())),
-    }
+    Value::from(text).bytes().map_err(|problem| problem.what)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl Opened {
         match self.catalogue.writer_for(CatalogueKind::Site) {
             Ok(writer) => {
                 let reconciler = Reconciler::new(self.site.clone(), writer, self.config.site.max_deleted);
-                Ok(Some(reconciler.with_sets(self.config.repository.sets.clone())))
+                Ok(Some(reconciler.with_sets(self.config.repository.set.clone())))
             }
             Err(CatalogueError::Locked { .. }) => Ok(None),
             Err(error @ CatalogueError::OtherKind { .. }) => Err(CliError::failed("failed to write the catalogue")

@@ -190,6 +190,10 @@ fn every_configuration_that_is_shown_is_good() {
             for file in block.lines().filter_map(|line| line.strip_prefix("htpasswd = \"")?.split('"').next()) {
                 desk.write(file, "alice:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\n");
             }
+            for name in site::files_below(&workspace().join("examples/identify")).expect("there are examples") {
+                let name = format!("examples/identify/{}", name.display());
+                desk.write(&name, fs::read_to_string(workspace().join(&name)).expect("an example"));
+            }
             desk.write("shown.toml", &block);
             let ended = desk.run(&["serve", "site", "--config", "shown.toml", "--check-config"]);
             assert_eq!(ended.status, 0, "{}:\n{block}\n{}", document.name, ended.stderr);
@@ -255,23 +259,63 @@ fn the_example_configuration_protects_what_it_says() {
 fn the_directives_in_the_guide_are_those_of_the_module() {
     let table = document("crates/mod_oai/src/directives.rs").text;
     let named = |calls: &[&str]| -> Vec<String> {
-        let name =
-            |line: &str| Some(line.trim().split_once("(c\"").filter(|(call, _)| calls.contains(call))?.1.to_owned());
-        table.lines().filter_map(name).filter_map(|row| Some(row.split_once('"')?.0.to_owned())).collect()
+        table.lines().filter_map(directive).filter(|(call, ..)| calls.contains(call)).map(|(_, name, _)| name).collect()
     };
     let guide = document("docs/guide/apache.md").text;
     let (_, section) = guide.split_once("## All directives\n").expect("a section about directives");
     let section = section.split("\n## ").next().expect("it has an end");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(['`', ' ']).next());
-    assert_eq!(rows.collect::<Vec<_>>(), named(&["own", "local"]), "in the order of the module");
+    let own = ["own", "setting!(Section", "setting!(Server", "name:"];
+    assert_eq!(rows.collect::<Vec<_>>(), named(&own), "in the order of the module");
     let (_, local) = section.split_once("next to `OAICatalogue`: ").expect("those of a catalogue");
     let local: BTreeSet<String> = inline_code(local.split("\n\n").next().expect("it has an end")).into_iter().collect();
-    let of_a_catalogue = named(&["local"]).into_iter().filter(|name| name != "OAICatalogue");
+    let of_a_catalogue = named(&["setting!(Section", "name:"]).into_iter().filter(|name| name != "OAICatalogue");
     assert_eq!(local, of_a_catalogue.collect());
     let (_, others) = section.split_once("directives of other modules: ").expect("those of other modules");
     let others = inline_code(others.split("\n\n").next().expect("it has an end"));
     let others: BTreeSet<String> = others.into_iter().collect();
     assert_eq!(others, named(&["observed"]).into_iter().collect());
+}
+
+/// Returns the kind of row that a line of the module's table has, the name of the directive, and the key of its setting.
+fn directive(line: &str) -> Option<(&str, String, Option<&str>)> {
+    let quoted = |text: &str| Some(text.split_once("c\"")?.1.split_once('"')?.0.to_owned());
+    let line = line.trim();
+    if let Some((call, rest)) = line.split_once(" \"").filter(|(call, _)| call.starts_with("setting!(")) {
+        let (key, rest) = rest.split_once('"')?;
+        let word = |word: &str| word[..1].to_uppercase() + &word[1..];
+        let name = quoted(rest).unwrap_or_else(|| "OAI".to_owned() + &key.split('_').map(word).collect::<String>());
+        return Some((call, name, Some(key)));
+    }
+    let (call, _) = line.split_once("c\"")?;
+    Some((call.trim_end_matches([' ', '(']), quoted(line)?, None))
+}
+
+#[test]
+fn defaults_of_directives_in_the_guide_are_those_of_their_settings() {
+    let printed = Desk::new().run(&["settings"]).printed();
+    let default = |key: &str| {
+        let line = printed.lines().find_map(|line| line.strip_prefix(&format!("#{key} = "))).expect(key);
+        match line {
+            "true" => "`On`".to_owned(),
+            "false" => "`Off`".to_owned(),
+            "\"\"" | "[]" => "none".to_owned(),
+            other => format!("`{}`", other.trim_matches('"')),
+        }
+    };
+    let guide = document("docs/guide/apache.md").text;
+    let table = document("crates/mod_oai/src/directives.rs").text;
+    let mut seen = 0;
+    // httpd has other defaults for these.
+    let differs = |line: &&str| !line.contains("default \"") && !line.contains("OAITempDir");
+    for (_, name, key) in table.lines().filter(differs).filter_map(directive) {
+        let Some(key) = key else { continue };
+        let row = guide.lines().find(|line| line.starts_with(&format!("| `{name} "))).expect(&name);
+        let shown = row.replace("\\|", "/").split(" | ").nth(1).expect("a default").to_owned();
+        assert_eq!(shown, default(key), "{name}");
+        seen += 1;
+    }
+    assert!(seen > 12, "only {seen} directives were found");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn httpd(desk: &Desk, servers: &[(&str, &str)]) -> String {
     for (name, roots) in servers {
         let folder = desk.at("index").join(format!("{name}_80"));
         script += &format!("\n[[server]]\nname = \"{name}\"\nfolder = \"{}\"\n", folder.display());
-        script += "ignore = [\"*.bak\"]\nshow_dotfiles = false\n";
+        script += "ignore = [\"*.bak\"]\n";
         for root in roots.split(' ') {
             let (prefix, path) = root.split_once('=').expect("prefix=path");
             script += &format!("[[server.root]]\nprefix = \"{prefix}\"\npath = \"{}\"\n", desk.at(path).display());

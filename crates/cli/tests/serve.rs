@@ -13,8 +13,7 @@ use crate::desk::Desk;
 fn it_says_where_everything_is_and_ends_cleanly_when_told() {
     for signal in ["TERM", "INT"] {
         let desk = Desk::new();
-        // More time for requests in flight than anybody waits for here.
-        let mut server = Launch::of(desk.at("site")).state(desk.at("state")).set("grace", "1h").start();
+        let mut server = Launch::of(desk.at("site")).state(desk.at("state")).start();
         let url = server.url().to_owned();
         let expected = format!(
             "serving {}\n  site        {url}/\n  repository  {url}/modoai\n  catalogue   {}\nlistening on {url}\n",
@@ -27,6 +26,7 @@ fn it_says_where_everything_is_and_ends_cleanly_when_told() {
         assert_eq!(idle.get("/healthz").expect("an answer").status, 200);
         server.signal(signal);
         assert_eq!(server.wait().code(), Some(0), "{}", server.said());
+        assert!(!server.said().contains("requests in progress"), "{}", server.said());
     }
 }
 

@@ -35,7 +35,7 @@ fn served() -> (TestSite, Server) {
     }
     let launch = Launch::of(site.path()).set("records_per_page", "9").set("identifiers_per_page", "11");
     let launch = launch.set("repository_name", "Papers").set("admin_email", ADDRESS);
-    let server = launch.set("sets_per_page", "3").start();
+    let server = launch.start();
     site.remove("papers/7.txt");
     let identifier = encode(format!("{}/papers/7.txt", server.url()));
     let question = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");

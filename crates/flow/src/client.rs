@@ -4,7 +4,8 @@
 
 use std::net::IpAddr;
 
-use crate::network::Network;
+use modoai_settings::Network;
+
 use crate::settings::{Budget, FlowSettings, HarvesterSettings};
 
 /// The origin of a request.
@@ -40,7 +41,7 @@ impl Party {
             let is_proven = !row.user.is_empty() || !row.networks.is_empty();
             let key =
                 if is_proven { format!("harvester {}", row.name) } else { format!("harvester {} {block}", row.name) };
-            return Self { name: row.name.clone(), budget: row.own.over(&settings.budget), key };
+            return Self { name: row.name.clone(), budget: row.budget(&settings.budget), key };
         }
         let name = client.user.map_or_else(|| block.to_string(), |user| format!("user {user}"));
         Self { budget: settings.budget, key: name.clone(), name }
@@ -61,7 +62,8 @@ impl HarvesterSettings {
 mod tests {
     use super::*;
     use crate::settings::FLOW_SETTINGS;
-    use modoai_repository::settings::load;
+    use modoai_settings::load;
+    use std::path::Path;
 
     const ROWS: &str = "records_per_hour = 10\n\
         [[harvester]]\nname = 'BASE'\nagent = 'base'\nnetworks = '192.0.2.0/24'\nrecords_per_hour = 0\n\
@@ -70,7 +72,7 @@ mod tests {
 
     fn party(user: Option<&str>, address: &str, agent: &str, from: &str) -> (String, u64, String) {
         let mut settings = FlowSettings::default();
-        load(ROWS, &mut (FLOW_SETTINGS, &mut settings)).expect("rows");
+        load(ROWS, Path::new(""), &mut (FLOW_SETTINGS, &mut settings)).expect("rows");
         let client = Client { user, address: address.parse().expect("an address"), agent, from };
         let party = Party::of(&client, &settings);
         (party.name, party.budget.records, party.key)

@@ -20,7 +20,6 @@ pub mod effort;
 pub mod flow;
 mod gcra;
 mod ledger;
-pub mod network;
 pub mod pace;
 pub mod settings;
 mod site;

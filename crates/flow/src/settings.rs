@@ -1,16 +1,14 @@
-//! Settings of flow control: one row each, as in [`modoai_repository::settings`].
+//! Settings of flow control: one row each.
 //!
 //! 0 always means "no limit". The defaults do not limit correct harvesters; only the operator knows how much a site can
 //! spare.
 
 use std::time::Duration;
 
-use modoai_repository::settings::{Setting, apply_defaults, load, value};
-
+use modoai_settings::{Network, Problem, Setting, Target, Value, apply_defaults, fill};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::flow::RequestClass;
-use crate::network::Network;
 use crate::site::MAX_LISTS;
 
 /// The limits of one harvester.
@@ -52,23 +50,8 @@ pub struct HarvesterSettings {
     pub agent: String,
     /// The networks that it sends requests from.
     pub networks: Vec<Network>,
-    /// The limits that differ from the common budget.
-    pub own: OwnBudget,
-}
-
-/// The limits that differ from the common budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OwnBudget {
-    /// See [`Budget::list_delay`].
-    pub list_delay: Option<Duration>,
-    /// See [`Budget::request_delay`].
-    pub request_delay: Option<Duration>,
-    /// See [`Budget::records`].
-    pub records: Option<u64>,
-    /// See [`Budget::bytes`].
-    pub bytes: Option<u64>,
-    /// See [`Budget::lists`].
-    pub lists: Option<usize>,
+    /// The limits that differ from the general ones, as keys of [`FLOW_SETTINGS`] and their values.
+    pub own: Vec<(&'static str, Value)>,
 }
 
 impl Budget {
@@ -85,22 +68,32 @@ impl Budget {
     }
 }
 
-impl OwnBudget {
-    /// Returns the common budget with these limits applied.
-    pub fn over(&self, everybody: &Budget) -> Budget {
-        Budget {
-            list_delay: self.list_delay.unwrap_or(everybody.list_delay),
-            request_delay: self.request_delay.unwrap_or(everybody.request_delay),
-            records: self.records.unwrap_or(everybody.records),
-            bytes: self.bytes.unwrap_or(everybody.bytes),
-            lists: self.lists.unwrap_or(everybody.lists),
-        }
+/// The general settings that a harvester can have its own values for.
+const LIMITS: [&str; 5] = ["list_delay", "request_delay", "records_per_hour", "bytes_per_hour", "lists_per_harvester"];
+
+impl Target for HarvesterSettings {
+    fn keys(&mut self) -> Vec<&'static str> {
+        HARVESTER_SETTINGS.iter().map(|setting| setting.key).chain(LIMITS).collect()
+    }
+
+    fn put(&mut self, key: &str, value: &Value) -> Option<Result<(), Problem>> {
+        let Some(limit) = LIMITS.into_iter().find(|limit| *limit == key) else {
+            return (HARVESTER_SETTINGS, self).put(key, value);
+        };
+        let checked = (FLOW_SETTINGS, &mut FlowSettings::of(Budget::default())).put(key, value)?;
+        Some(checked.map(|()| self.own.push((limit, value.clone()))))
+    }
+}
+
+impl FlowSettings {
+    fn of(budget: Budget) -> Self {
+        Self { budget, lists_at_once: 0, list_share: 0, harvester: Vec::new() }
     }
 }
 
 impl Default for FlowSettings {
     fn default() -> Self {
-        let mut settings = Self { budget: Budget::default(), lists_at_once: 0, list_share: 0, harvester: Vec::new() };
+        let mut settings = Self::of(Budget::default());
         apply_defaults(FLOW_SETTINGS, &mut settings);
         settings
     }
@@ -112,60 +105,50 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
         key: "list_delay",
         default: "0",
         doc: "Minimum time between two list requests of one harvester, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
-        set: |s, v| value::duration(v).map(|time| s.budget.list_delay = time),
+        set: |s, v| v.duration().map(|time| s.budget.list_delay = time),
     },
     Setting {
         key: "request_delay",
         default: "0",
         doc: "Minimum time between two requests of any kind of one harvester, Identify included, such as \"1s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
-        set: |s, v| value::duration(v).map(|time| s.budget.request_delay = time),
+        set: |s, v| v.duration().map(|time| s.budget.request_delay = time),
     },
     Setting {
         key: "records_per_hour",
         default: "0",
         doc: "Maximum number of records, headers and sets per hour for one harvester; 0 for no limit. Unused budget accumulates for up to an hour.",
-        set: |s, v| value::number(v, 0).map(|number| s.budget.records = number),
+        set: |s, v| v.number(0..=u64::MAX).map(|number| s.budget.records = number),
     },
     Setting {
         key: "bytes_per_hour",
         default: "0",
         doc: "Maximum number of bytes per hour for one harvester, before compression, such as \"4G\"; 0 for no limit.",
-        set: |s, v| value::bytes(v).map(|bytes| s.budget.bytes = bytes),
+        set: |s, v| v.bytes().map(|bytes| s.budget.bytes = bytes),
     },
     Setting {
         key: "lists_per_harvester",
         default: "16",
         doc: "Maximum number of concurrent lists of one harvester, up to three quarters of lists_at_once; 0 for no limit. A harvester that requests one page after the other has one.",
-        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.budget.lists = number),
+        set: |s, v| v.number(0..=MAX_LISTS as u64).map(|number| s.budget.lists = number),
     },
     Setting {
         key: "lists_at_once",
         default: "0",
         doc: "Maximum number of concurrent lists of all harvesters in all processes, up to 500; 0 selects a number that suits the machine. Further requests wait up to two seconds (not in Apache), then get status 503 with Retry-After.",
-        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.lists_at_once = number),
+        set: |s, v| v.number(0..=MAX_LISTS as u64).map(|number| s.lists_at_once = number),
     },
     Setting {
         key: "list_share",
         default: "10",
         doc: "Percentage of the processor time that all lists together may use while visitors use the site and the processors are busy. Idle processors are used in full. 100 for no limit.",
-        set: |s, v| match value::number(v, 1)? {
-            share @ 1..=100 => {
-                s.list_share = share;
-                Ok(())
-            }
-            _ => Err("needs a percentage from 1 to 100".to_owned()),
-        },
+        set: |s, v| v.number(1..=100).map(|share| s.list_share = share),
     },
     Setting {
         key: "harvester",
         default: "[]",
         doc: "Known harvesters, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, request_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first match applies.",
         set: |s, v| {
-            let tables = v.as_array().ok_or("needs to be written as [[harvester]], once for each harvester")?;
-            s.harvester = tables
-                .iter()
-                .map(|table| harvester(&table.as_table().ok_or("needs to be written as [[harvester]]")?.to_string()))
-                .collect::<Result<_, String>>()?;
+            s.harvester = v.tables("harvester")?.into_iter().map(harvester).collect::<Result<_, _>>()?;
             Ok(())
         },
     },
@@ -177,10 +160,10 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
         key: "name",
         default: "",
         doc: "Name in the log, such as \"BASE\".",
-        set: |s, v| match value::text(v)? {
-            name if name.is_empty() || name.contains(char::is_control) => Err("needs a name".to_owned()),
+        set: |s, v| match v.text()? {
+            name if name.is_empty() || name.contains(char::is_control) => Err("needs a name".into()),
             name => {
-                s.name = name;
+                name.clone_into(&mut s.name);
                 Ok(())
             }
         },
@@ -189,88 +172,60 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
         key: "user",
         default: "\"\"",
         doc: "User name, for a repository with passwords.",
-        set: |s, v| value::text(v).map(|user| s.user = user),
+        set: |s, v| v.text().map(|user| user.clone_into(&mut s.user)),
     },
     Setting {
         key: "agent",
         default: "\"\"",
         doc: "Part of its User-Agent or From header. Any client can send this, so set networks too if the limits are higher than the general ones.",
-        set: |s, v| value::text(v).map(|agent| s.agent = agent.to_lowercase()),
+        set: |s, v| v.text().map(|agent| s.agent = agent.to_lowercase()),
     },
     Setting {
         key: "networks",
         default: "[]",
-        doc: "Addresses and networks such as \"192.0.2.0/24\". All given keys of user, agent and networks must match.",
-        set: |s, v| networks(v).map(|networks| s.networks = networks),
-    },
-    Setting {
-        key: "list_delay",
-        default: "",
-        doc: "list_delay of this harvester. Default, for this and the next four: the general value.",
-        set: |s, v| value::duration(v).map(|time| s.own.list_delay = Some(time)),
-    },
-    Setting {
-        key: "request_delay",
-        default: "",
-        doc: "request_delay of this harvester.",
-        set: |s, v| value::duration(v).map(|time| s.own.request_delay = Some(time)),
-    },
-    Setting {
-        key: "records_per_hour",
-        default: "",
-        doc: "records_per_hour of this harvester.",
-        set: |s, v| value::number(v, 0).map(|number| s.own.records = Some(number)),
-    },
-    Setting {
-        key: "bytes_per_hour",
-        default: "",
-        doc: "bytes_per_hour of this harvester.",
-        set: |s, v| value::bytes(v).map(|bytes| s.own.bytes = Some(bytes)),
-    },
-    Setting {
-        key: "lists_per_harvester",
-        default: "",
-        doc: "lists_per_harvester of this harvester.",
-        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.own.lists = Some(number)),
+        doc: "Addresses and networks such as \"192.0.2.0/24\". All given keys of user, agent and networks must match. A harvester can also have its own list_delay, request_delay, records_per_hour, bytes_per_hour and lists_per_harvester; the default of each is the general value.",
+        set: |s, v| v.networks().map(|networks| s.networks = networks),
     },
 ];
 
-/// Parses a list of networks.
-pub fn networks(v: &toml::Value) -> Result<Vec<Network>, String> {
-    value::texts(v)?.iter().map(|text| text.parse()).collect()
-}
-
-fn harvester(table: &str) -> Result<HarvesterSettings, String> {
+fn harvester(table: &Value) -> Result<HarvesterSettings, Problem> {
     let mut harvester = HarvesterSettings::default();
-    load(table, &mut (HARVESTER_SETTINGS, &mut harvester)).map_err(|error| format!("is invalid: {error}"))?;
+    fill(table, &mut harvester)?;
     match harvester {
-        harvester if harvester.name.is_empty() => Err("needs a name for each harvester".to_owned()),
+        harvester if harvester.name.is_empty() => Err(table.problem("needs a name for each harvester")),
         harvester if harvester.is_vague() => {
-            Err(format!("needs a user, an agent or networks to identify {}", harvester.name))
+            Err(table.problem(format!("needs a user, an agent or networks to identify {}", harvester.name)))
         }
         harvester => Ok(harvester),
     }
 }
 
 impl HarvesterSettings {
+    /// Returns the limits of this harvester.
+    pub(crate) fn budget(&self, general: &Budget) -> Budget {
+        let mut settings = FlowSettings::of(*general);
+        for (key, value) in &self.own {
+            // Checked when it was read.
+            let _ = (FLOW_SETTINGS, &mut settings).put(key, value);
+        }
+        settings.budget
+    }
+
     fn is_vague(&self) -> bool {
         self.user.is_empty() && self.agent.is_empty() && self.networks.is_empty()
     }
 }
 
-fn up_to(v: &toml::Value, most: usize) -> Result<usize, String> {
-    let number = usize::try_from(value::number(v, 0)?).ok().filter(|number| *number <= most);
-    number.ok_or_else(|| format!("needs at most {most}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modoai_repository::settings::SettingsError;
+    use std::path::Path;
 
-    fn loaded(text: &str) -> Result<FlowSettings, SettingsError> {
+    use modoai_settings::load;
+
+    fn loaded(text: &str) -> Result<FlowSettings, Problem> {
         let mut settings = FlowSettings::default();
-        load(text, &mut (FLOW_SETTINGS, &mut settings)).map(|()| settings)
+        load(text, Path::new(""), &mut (FLOW_SETTINGS, &mut settings)).map(|()| settings)
     }
 
     #[test]
@@ -291,7 +246,7 @@ mod tests {
         let settings = loaded(text).expect("a harvester");
         let row = &settings.harvester[0];
         assert_eq!((row.name.as_str(), row.agent.as_str()), ("BASE", "base harvester"));
-        let budget = row.own.over(&settings.budget);
+        let budget = row.budget(&settings.budget);
         assert_eq!((budget.records, budget.list_delay, budget.lists), (0, Duration::from_secs(3), 16));
     }
 
@@ -300,10 +255,10 @@ mod tests {
         for (text, needed) in [
             ("records_per_hour = -1", "at least 0"),
             ("bytes_per_hour = 'lots'", "needs a number of bytes"),
-            ("lists_per_harvester = 501", "at most 500"),
-            ("lists_at_once = 501", "at most 500"),
+            ("lists_per_harvester = 501", "to 500"),
+            ("lists_at_once = 501", "to 500"),
             ("list_share = 101", "from 1 to 100"),
-            ("list_share = 0", "at least 1"),
+            ("list_share = 0", "from 1 to 100"),
             ("harvester = 'BASE'", "[[harvester]]"),
             ("[[harvester]]\nagent = 'x'", "needs a name"),
             ("[[harvester]]\nname = 'x'", "to identify x"),

@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use modoai_flow::{Effort, FLOW_SETTINGS, FlowSettings, Processors};
 use modoai_httpd::server::Server;
 use modoai_repository::catalogue::Location;
-use modoai_repository::settings::{SETTINGS, Settings, Target as _};
+use modoai_repository::settings::{SETTINGS, Settings};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
-use toml::{Table, Value};
+use modoai_settings::{Problem, Target as _, Value};
 
 use crate::house::Door;
 
@@ -23,8 +23,8 @@ pub(crate) struct ServerConfig {
     /// `OAIHarvester`.
     harvesters: Vec<Value>,
     /// `OAISet`.
-    pub(crate) sets: Vec<Table>,
-    /// `OAIIgnore`, and `OAIIgnoreReset` as none.
+    sets: Vec<Value>,
+    /// `OAIIgnore`, and `!*` as none.
     pub(crate) ignore: Vec<Option<String>>,
     /// `OAIIndexDir`.
     pub(crate) index_dir: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(crate) struct ServerConfig {
     /// `OAICatalogue`: the section that has it, or none for all of them, and the location.
     pub(crate) catalogues: Vec<(Option<String>, Location)>,
     /// Sections with their own settings, and the directive that sets them.
-    pub(crate) settings_in: Vec<(String, &'static str)>,
+    pub(crate) settings_in: Vec<(String, String)>,
     /// Filters that run a program: `ExtFilterDefine`, `LuaOutputFilter`.
     pub(crate) program_filters: Vec<CString>,
     /// The state that a child has opened for this server.
@@ -95,23 +95,22 @@ impl ServerConfig {
     }
 
     /// Notes a harvester; fails with the problem of an invalid one.
-    pub(crate) fn describe(&mut self, harvester: Table) -> Result<(), String> {
-        let harvester = Value::Table(harvester);
-        All::default().put("harvester", &Value::Array(vec![harvester.clone()]))?;
+    pub(crate) fn describe(&mut self, harvester: Value) -> Result<(), String> {
+        All::default().put("harvester", &harvester)?;
         self.harvesters.push(harvester);
         Ok(())
     }
 
     /// Notes a set; fails with the problem of an invalid one.
-    pub(crate) fn add_set(&mut self, set: Table) -> Result<(), String> {
+    pub(crate) fn add_set(&mut self, set: Value) -> Result<(), String> {
         let sets = [&self.sets[..], &[set]].concat();
-        All::default().put("set", &tables(&sets))?;
+        All::default().put("set", &list(&sets))?;
         self.sets = sets;
         Ok(())
     }
 
     /// Returns true if a set with the same setSpec is defined here.
-    fn has_set_like(&self, other: &Table) -> bool {
+    fn has_set_like(&self, other: &Value) -> bool {
         self.sets.iter().any(|set| set.get("spec") == other.get("spec"))
     }
 
@@ -120,9 +119,9 @@ impl ServerConfig {
     pub(crate) fn settings(&self, server: &Server<'_>) -> All {
         let mut all = All::default();
         all.settings.repository_name = server.name().to_owned();
-        let admin = server.admin().filter(|admin| admin.contains('@')).map(|admin| Value::String(admin.to_owned()));
-        let harvesters = Value::Array(self.harvesters.clone());
-        let sets = tables(&self.sets);
+        let admin = server.admin().filter(|admin| admin.contains('@')).map(Value::from);
+        let harvesters = list(&self.harvesters);
+        let sets = list(&self.sets);
         let told = admin.iter().map(|admin| ("admin_email", admin));
         let told = told.chain([("harvester", &harvesters), ("set", &sets)]);
         for (key, value) in told.chain(self.assigned.iter().map(|(k, v)| (*k, v))) {
@@ -148,7 +147,6 @@ impl ServerConfig {
         if catalogue.section.is_some() {
             // The prefix of the site's identifiers does not apply to those of a catalogue.
             all.settings.repository_identifier = None;
-            all.settings.sample_identifier = None;
         }
         for (key, value) in &catalogue.assigned {
             // Checked when the directive was read.
@@ -168,7 +166,7 @@ impl ServerConfig {
     }
 
     /// Returns a section that has settings, but no catalogue that they apply to.
-    pub(crate) fn settings_without_a_catalogue(&self) -> Option<&(String, &'static str)> {
+    pub(crate) fn settings_without_a_catalogue(&self) -> Option<&(String, String)> {
         self.settings_in.iter().find(|(section, _)| !self.has_catalogue_at(section))
     }
 
@@ -221,7 +219,7 @@ impl All {
         let put = (SETTINGS, &mut self.settings).put(key, value);
         let put = put.or_else(|| (SITE_SETTINGS, &mut self.site).put(key, value));
         let put = put.or_else(|| (FLOW_SETTINGS, &mut self.flow).put(key, value));
-        put.unwrap_or_else(|| Err("is an unknown setting".to_owned()))
+        put.unwrap_or_else(|| Err("is an unknown setting".into())).map_err(Problem::predicate)
     }
 }
 
@@ -264,8 +262,8 @@ impl DirectoryConfig {
     }
 }
 
-fn tables(rows: &[Table]) -> Value {
-    Value::Array(rows.iter().cloned().map(Value::Table).collect())
+fn list(items: &[Value]) -> Value {
+    items.iter().cloned().collect()
 }
 
 fn joined<T: Clone>(outer: &Option<Arc<Vec<T>>>, inner: &Option<Arc<Vec<T>>>) -> Option<Arc<Vec<T>>> {

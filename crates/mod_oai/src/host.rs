@@ -10,7 +10,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use modoai_endpoint::WrongCredentials;
-use modoai_flow::network::Network;
 use modoai_flow::pace::thread_time;
 use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
@@ -22,6 +21,7 @@ use modoai_repository::host::{Host, Representation};
 use modoai_repository::item::{Item, Publicity};
 use modoai_repository::site::folder::fingerprint_of;
 use modoai_repository::site::name;
+use modoai_settings::Network;
 
 use crate::Oai;
 use crate::audience::Requester;

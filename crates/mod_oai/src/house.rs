@@ -174,7 +174,7 @@ pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, Failure> {
 impl House {
     fn open(server: &Server<'_>, folder: &Path) -> Result<Self, Failure> {
         let All { settings, site, flow } = server.config::<Oai>().settings(server);
-        let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]);
+        let rules = Rules::new(&site.ignore, &[]);
         let rules = rules.map_err(|error| Failure::Io(io::Error::other(error)))?;
         // The catalogue contains the names of files that are not public.
         if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
@@ -201,7 +201,7 @@ impl House {
 
     /// Returns the sets that the administrator has defined.
     pub(crate) fn sets(&self) -> &SetRules {
-        &self.settings.sets
+        &self.settings.set
     }
 }
 

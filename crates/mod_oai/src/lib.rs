@@ -6,6 +6,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `directives` | the table of directives |
+//! | `derived` | directives that are settings: their names, help and defaults |
 //! | `config` | the resulting configuration of a server and of a folder |
 //! | `audience` | the attributes that httpd requires of a requester, for reports of deletions |
 //! | `address` | the public URL of a site |
@@ -29,6 +30,7 @@ mod address;
 mod archive;
 mod audience;
 mod config;
+mod derived;
 mod describer;
 mod directives;
 mod handler;

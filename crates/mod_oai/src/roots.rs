@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use globset::Glob;
 use modoai_httpd::server::Server;
+use modoai_repository::sets::SetRule;
 use modoai_repository::site::name;
 use modoai_repository::site::roots::Root;
-use toml::Value;
 
 use crate::config::All;
 use crate::traffic::Found;
@@ -50,12 +50,29 @@ pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
     })
 }
 
+/// Returns a string of TOML on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            // Writing to a string cannot fail.
+            _ if character.is_control() => drop(write!(quoted, "\\u{:04X}", u32::from(character))),
+            _ => quoted.push(character),
+        }
+    }
+    quoted + "\""
+}
+
+fn all_quoted(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
 /// Returns the roots of all servers that have a repository, and after them the catalogues without a site, as TOML.
 pub(crate) fn written(main: Server<'_>) -> String {
     let mut text = String::from("# mod_oai roots\n");
-    let quoted = |text: &str| Value::String(text.to_owned()).to_string();
     for (server, folder) in house::folders(main) {
-        let All { site, .. } = server.config::<Oai>().settings(&server);
+        let All { site, settings, .. } = server.config::<Oai>().settings(&server);
         let mut roots = of(&server);
         roots.extend(users::directories(server.config::<Oai>()).into_iter().map(Root::from));
         let learnt = |name: &str, path: &Path| roots.push(Root { prefix: name.to_owned(), path: path.to_owned() });
@@ -63,12 +80,13 @@ pub(crate) fn written(main: Server<'_>) -> String {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n[[server]]\nname = {}\n", quoted(server.name()));
         let _ = writeln!(text, "folder = {}", quoted(&folder.to_string_lossy()));
-        let _ = writeln!(text, "ignore = {}", Value::Array(site.ignore.into_iter().map(Value::String).collect()));
-        let _ = writeln!(text, "show_dotfiles = {}", site.show_dotfiles);
+        let _ = writeln!(text, "ignore = {}", all_quoted(&site.ignore));
         let _ = writeln!(text, "max_deleted = {}", site.max_deleted);
         let _ = writeln!(text, "read_ahead = {}", site.read_ahead);
-        for set in &server.config::<Oai>().sets {
-            let _ = write!(text, "[[server.set]]\n{set}");
+        for SetRule { spec, name, description, patterns } in settings.set.iter() {
+            let _ = write!(text, "[[server.set]]\nspec = {}\nname = {}\n", quoted(spec.as_str()), quoted(name));
+            let _ = writeln!(text, "description = {}", quoted(description.as_deref().unwrap_or_default()));
+            let _ = writeln!(text, "patterns = {}", all_quoted(patterns.texts()));
         }
         for Root { prefix, path } in roots {
             let path = quoted(&path.to_string_lossy());

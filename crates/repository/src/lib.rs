@@ -11,6 +11,7 @@
 //! | [`crawled`] | a site on another server, as found by a crawl |
 //! | [`catalogue`] | the current and deleted items, and the dates of their changes |
 //! | [`audience`] | the kinds of requester that private items were listed for |
+//! | [`description`] | descriptions in Identify that the administrator writes |
 //! | [`host`] | the interface to the server of the site |
 //! | [`formats`] | items in XML |
 //! | [`Repository`] | the response to a request |
@@ -20,6 +21,7 @@ pub mod audience;
 mod browse;
 pub mod catalogue;
 pub mod crawled;
+pub mod description;
 mod error;
 pub mod formats;
 pub mod host;

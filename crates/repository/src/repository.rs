@@ -50,6 +50,8 @@ pub struct Repository {
     pub(crate) base_url: Arc<str>,
     pub(crate) site_url: Arc<str>,
     pub(crate) identifier_prefix: Arc<str>,
+    /// A sample identifier without the namespace.
+    pub(crate) sample: Option<Arc<str>>,
     pub(crate) compressions: &'static [&'static str],
     pub(crate) sets_seen: Arc<SetsSeen>,
     /// The size above which the content of stored records is omitted.
@@ -71,6 +73,7 @@ impl Repository {
             base_url: base_url.into(),
             site_url: site_url.into(),
             identifier_prefix,
+            sample: None,
             compressions: &[],
             sets_seen: Arc::default(),
             largest_shown: u64::MAX,
@@ -105,15 +108,13 @@ impl Repository {
     }
 
     /// Returns the same repository of records with a description in Identify: the identifiers follow the oai-identifier
-    /// scheme and have this namespace, such as `arXiv.org`. The sample is the identifier of one of them; settings can
-    /// replace it.
+    /// scheme and have this namespace, such as `arXiv.org`. The sample is the identifier of one of them.
     pub fn with_identifiers_in(self, namespace: &str, sample: Option<&str>) -> Self {
         let prefix = format!("oai:{namespace}:");
         let local = sample.and_then(|sample| sample.strip_prefix(&prefix)).filter(|local| is_local_identifier(local));
         let mut settings = (*self.settings).clone();
         settings.repository_identifier = Some(namespace.to_owned());
-        settings.sample_identifier = settings.sample_identifier.or_else(|| local.map(str::to_owned));
-        Self { settings: Arc::new(settings), ..self }
+        Self { settings: Arc::new(settings), sample: local.map(Into::into), ..self }
     }
 
     /// Returns the same repository with these encodings, which its host supports, listed in Identify.

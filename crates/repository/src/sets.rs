@@ -7,10 +7,9 @@
 use std::sync::Arc;
 
 use modoai_protocol::SetSpec;
-use toml::Value;
+use modoai_settings::{Problem, Setting, Value, fill};
 
 use crate::catalogue::SetTitle;
-use crate::settings::{Setting, load, value};
 use crate::site::kind::MEDIA_TYPES;
 use crate::site::pattern::Patterns;
 
@@ -37,16 +36,16 @@ pub const SET_SETTINGS: &[Setting<SetRule>] = &[
         key: "spec",
         default: "",
         doc: "setSpec, with colons between the levels of a hierarchy: \"physics:hep\". The first level \"mime\" is reserved for media types.",
-        set: |s, v| spec(&value::text(v)?).map(|spec| s.spec = Arc::new(spec)),
+        set: |s, v| v.parse_text(spec).map(|spec| s.spec = Arc::new(spec)),
     },
     Setting {
         key: "name",
         default: "",
         doc: "setName, shown by harvesters and aggregators.",
-        set: |s, v| match value::text(v)? {
-            name if name.trim().is_empty() => Err("needs a name".to_owned()),
+        set: |s, v| match v.text()? {
+            name if name.trim().is_empty() => Err("needs a name".into()),
             name => {
-                s.name = name;
+                name.clone_into(&mut s.name);
                 Ok(())
             }
         },
@@ -55,14 +54,14 @@ pub const SET_SETTINGS: &[Setting<SetRule>] = &[
         key: "description",
         default: "\"\"",
         doc: "Description of the set, included in ListSets as Dublin Core.",
-        set: |s, v| value::text(v).map(|text| s.description = Some(text).filter(|text| !text.is_empty())),
+        set: |s, v| v.text().map(|text| s.description = Some(text.to_owned()).filter(|text| !text.is_empty())),
     },
     Setting {
         key: "patterns",
         default: "[]",
         doc: "Patterns of the paths that belong to the set, as in ignore. Without patterns, the table only names a set above others.",
         set: |s, v| {
-            s.patterns = Patterns::new(&value::texts(v)?).map_err(|error| error.to_string())?;
+            s.patterns = Patterns::new(&v.texts()?).map_err(|error| error.to_string())?;
             Ok(())
         },
     },
@@ -78,22 +77,23 @@ impl SetRule {
 
 impl SetRules {
     /// Parses tables with the keys of [`SET_SETTINGS`].
-    pub fn read(tables: &Value) -> Result<Self, String> {
-        let tables = tables.as_array().ok_or("needs to be written as [[set]], once for each set")?;
+    pub fn read(tables: &Value) -> Result<Self, Problem> {
         let mut rules: Vec<SetRule> = Vec::new();
-        for table in tables {
-            let table = table.as_table().ok_or("needs to be written as [[set]]")?;
+        for table in tables.tables("set")? {
             let (spec, patterns) = (Arc::new(SetSpec::from_levels([])), Patterns::default());
             let mut rule = SetRule { spec, name: String::new(), description: None, patterns };
-            load(&table.to_string(), &mut (SET_SETTINGS, &mut rule)).map_err(|error| format!("is invalid: {error}"))?;
-            match rule {
-                SetRule { spec, .. } if spec.as_str().is_empty() => return Err("needs a spec for each set".to_owned()),
-                SetRule { spec, name, .. } if name.is_empty() => return Err(format!("needs a name for {spec}")),
-                SetRule { spec, .. } if rules.iter().any(|known| known.spec == spec) => {
-                    return Err(format!("has {spec} twice; give the patterns of a set in one table"));
-                }
-                rule => rules.push(rule),
+            fill(table, &mut (SET_SETTINGS, &mut rule))?;
+            if rule.spec.as_str().is_empty() {
+                return Err(table.problem("needs a spec for each set"));
             }
+            if rule.name.is_empty() {
+                return Err(table.problem(format!("needs a name for {}", rule.spec)));
+            }
+            if rules.iter().any(|known| known.spec == rule.spec) {
+                let what = format!("has {} twice; give the patterns of a set in one table", rule.spec);
+                return Err(table.problem(what));
+            }
+            rules.push(rule);
         }
         Ok(Self(rules))
     }
@@ -137,7 +137,10 @@ mod tests {
     use crate::site::name;
 
     fn rules(text: &str) -> Result<SetRules, String> {
-        SetRules::read(&text.parse::<toml::Table>().expect("TOML")["set"])
+        let mut settings = crate::Settings::default();
+        let target = &mut (crate::settings::SETTINGS, &mut settings);
+        modoai_settings::load(text, std::path::Path::new(""), target).map_err(|problem| problem.what)?;
+        Ok(settings.set)
     }
 
     #[test]

@@ -15,8 +15,8 @@ use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_endpoint::Target;
-use modoai_flow::network::Network;
 use modoai_repository::site::{Found, Site, name};
+use modoai_settings::Network;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -24,7 +24,7 @@ use crate::area::{Requester, Stranger};
 use crate::body::Body;
 use crate::lists::Lists;
 use crate::log::{Entry, Logged, Logger};
-use crate::settings::ServerSettings;
+use crate::settings::{ServerSettings, worker_count};
 use crate::site::Visit;
 use crate::{Health, Served, endpoint, origin, reply};
 
@@ -61,13 +61,13 @@ impl Handler {
     pub(crate) fn new(served: Served, settings: &ServerSettings, site_url: &str) -> io::Result<Self> {
         let public_path = site_url.splitn(4, '/').nth(3).unwrap_or_default();
         Ok(Self {
-            lists: Lists::new(settings.worker_count())?,
+            lists: Lists::new(worker_count())?,
             served,
             base_path: settings.base_path.clone(),
             base: name::decode(settings.base_path.trim_matches('/')).unwrap_or_default(),
             public_path: format!("/{public_path}"),
             log: Logger::new(&settings.access_log, settings.log_format),
-            turns: Arc::new(Semaphore::new(settings.worker_count())),
+            turns: Arc::new(Semaphore::new(worker_count())),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             trusted_proxies: settings.trusted_proxies.clone(),
             form_timeout: settings.stall_timeout,

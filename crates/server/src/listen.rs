@@ -25,6 +25,10 @@ use crate::tls::Certificate;
 /// The maximum number of connections that are being refused because too many are open.
 const MAX_REFUSALS: usize = 64;
 
+/// The time for requests in progress to finish when the server is stopped. Service managers kill a process that needs much
+/// longer.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// The pause when the system has no free descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
@@ -61,7 +65,7 @@ pub(crate) async fn serve(
     let is_proxy = |peer| settings.trusted_proxies.iter().any(|network| network.contains(peer));
     let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
     let (stop, stopped) = watch::channel(false);
-    let deadlines = Deadlines { head: settings.header_timeout, stall: settings.stall_timeout };
+    let deadlines = Deadlines { head: settings.head_timeout(), stall: settings.stall_timeout };
     let mut tasks = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
@@ -98,7 +102,7 @@ pub(crate) async fn serve(
     }
     drop(listener);
     stop.send_replace(true);
-    let finished = timeout(settings.grace, async { while tasks.join_next().await.is_some() {} }).await;
+    let finished = timeout(GRACE, async { while tasks.join_next().await.is_some() {} }).await;
     if finished.is_err() {
         tracing::warn!(connections = tasks.len(), "stopping with requests in progress");
     }

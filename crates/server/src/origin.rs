@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::header::{HeaderMap, HeaderName};
-use modoai_flow::network::Network;
+use modoai_settings::Network;
 use tokio::sync::Semaphore;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use modoai_flow::{Flow, FlowSettings};
 use modoai_repository::catalogue::{Access, Location, open};
 use modoai_repository::ingest::Reconciler;
-use modoai_repository::settings::load;
 use modoai_repository::site::{SITE_SETTINGS, Site, SiteSettings};
 use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, Current, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
+use modoai_settings::load;
 use modoai_testkit::waiting::PATIENCE;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -51,7 +51,7 @@ impl Folder {
     /// Serves the folder with these settings of the site.
     pub(crate) fn serve_site(self, text: &str) -> Bench {
         let mut settings = SiteSettings::default();
-        load(text, &mut (SITE_SETTINGS, &mut settings)).expect("good settings");
+        load(text, Path::new(""), &mut (SITE_SETTINGS, &mut settings)).expect("good settings");
         self.serve_with(&settings, |_, _| {})
     }
 

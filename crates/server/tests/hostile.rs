@@ -12,7 +12,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 #[test]
 fn a_slow_head_is_given_up() {
-    let bench = Folder::new(&[("a", "x")]).serve(|settings, _| settings.header_timeout = Duration::from_secs(1));
+    let bench = Folder::new(&[("a", "x")]).serve(|settings, _| settings.stall_timeout = Duration::from_secs(1));
     let mut silent = bench.connect();
     let mut slow = bench.connect();
     for byte in b"GET /a HTTP/1.1\r\nHost" {

@@ -177,10 +177,7 @@ fn plain_http_on_a_tls_port_is_answered_with_what_to_do() {
 #[test]
 fn slow_handshakes_and_idle_connections_are_given_up() {
     let pair = Pair::new();
-    let bench = pair.serve(Folder::new(&[("a", "x")]), |settings| {
-        settings.header_timeout = Duration::from_secs(1);
-        settings.stall_timeout = Duration::from_secs(1);
-    });
+    let bench = pair.serve(Folder::new(&[("a", "x")]), |settings| settings.stall_timeout = Duration::from_secs(1));
     let (mut silent, mut half) = (bench.connect(), bench.connect());
     half.write_all(&[0x16, 3, 1, 2, 0, 1]).expect("the beginning of a greeting");
     // Whether the server says goodbye or not: it closes.

@@ -23,16 +23,7 @@ pub(crate) enum Host {
 const SETTINGS: &[(&str, &[&str], &str)] = &[
     ("name", &["repository_name"], "OAIRepositoryName"),
     ("email", &["admin_email"], "OAIAdminEmail"),
-    ("friends", &["friends"], "OAIFriends"),
-    ("sample", &["sample_identifier"], "OAISampleIdentifier"),
-    ("rights", &["metadata_rights"], "OAIMetadataRights"),
-    ("content", &["eprints_content"], "OAIEprintsContent"),
-    ("metadata policy", &["eprints_metadata_policy"], "OAIEprintsMetadataPolicy"),
-    ("data policy", &["eprints_data_policy"], "OAIEprintsDataPolicy"),
-    ("submission policy", &["eprints_submission_policy"], "OAIEprintsSubmissionPolicy"),
-    ("comments", &["eprints_comments"], "OAIEprintsComments"),
-    ("icon", &["branding_icon"], "OAIBrandingIcon"),
-    ("link", &["branding_link"], "OAIBrandingLink"),
+    ("descriptions", &["identify_descriptions"], "OAIDescription"),
     ("identifier", &["repository_identifier"], "OAIRepositoryIdentifier"),
     ("page size", &["records_per_page", "identifiers_per_page"], "OAIPageSize"),
     ("ignore", &["ignore"], "OAIIgnore"),
@@ -61,7 +52,7 @@ impl Host {
                         launch = match values {
                             [url] if *key == "url" => launch.argument("--url").argument(url),
                             ["Off"] => launch.set(key, "false"),
-                            [value] if !["admin_email", "friends"].contains(key) => launch.set(key, value),
+                            [value] if *key != "admin_email" => launch.set(key, value),
                             several => launch.set(key, &format!("{several:?}")),
                         };
                     }

@@ -63,8 +63,8 @@ fn a_directive_of_its_own_takes_expressions_and_another_forgets_them() {
         httpd.wait_for_index(&mut client);
         listed(&mut client)
     };
-    assert_eq!(start("OAIIgnoreMatch ^/drafts/ \\.log$"), paths(["a.html"]));
-    let directives = "OAIIgnoreMatch ^/drafts/\nOAIIgnoreReset On\nOAIIgnoreMatch \\.log$";
+    assert_eq!(start("OAIIgnore re:^/drafts/ re:\\.log$"), paths(["a.html"]));
+    let directives = "OAIIgnore re:^/drafts/\nOAIIgnore !* re:\\.log$";
     assert_eq!(start(directives), paths(["a.html", "b.log~", "drafts/a.html"]));
 }
 

@@ -7,7 +7,7 @@ use modoai_testkit::http::{BROWSER, Client, encode};
 use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::waiting::wait_until;
-use modoai_testkit::xsd;
+use modoai_testkit::{workspace, xsd};
 
 use crate::hosts::Host;
 use crate::oai::{self, Page};
@@ -151,18 +151,11 @@ fn every_illegal_request_gets_its_proper_error_with_status_200(host: Host) {
 
 fn every_legal_request_is_answered_by_get_and_by_post(host: Host) {
     let site = small_site();
-    let settings: [(&str, &[&str]); 11] = [
+    let files = ["eprints", "rights", "friends", "branding"].map(example_description);
+    let settings: [(&str, &[&str]); 3] = [
         ("name", &["Names & <marks>"]),
         ("email", &["a@example.org", "b@example.org"]),
-        ("friends", &["http://friend.example.org/oai?x=1&y=2"]),
-        ("icon", &["http://example.org/icon.png"]),
-        ("link", &["http://example.org/"]),
-        ("rights", &["https://creativecommons.org/publicdomain/zero/1.0/", "http://example.org/terms?a=1&b=2"]),
-        ("content", &["Pages & <pictures>", "http://example.org/about"]),
-        ("metadata policy", &["Free for all"]),
-        ("data policy", &["http://example.org/terms"]),
-        ("submission policy", &["Nobody may submit", "anything"]),
-        ("comments", &["Be", "gentle"]),
+        ("descriptions", &files.each_ref().map(String::as_str)),
     ];
     let server = host.serve(&site, &settings);
     let mut client = server.client();
@@ -315,7 +308,7 @@ fn an_empty_site_is_a_legal_repository(host: Host) {
 
 fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     let site = small_site();
-    let server = host.serve(&site, &[("identifier", &["example.org"]), ("sample", &["b/c.svg"])]);
+    let server = host.serve(&site, &[("identifier", &["example.org"])]);
     let mut client = server.client();
     let records = oai::harvest(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
     assert!(records.iter().any(|record| record.identifier == "oai:example.org:b/c.svg"));
@@ -334,7 +327,7 @@ fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     assert_eq!(again.answer.records, package.answer.records);
     let identify = oai::ask(&mut client, "verb=Identify");
     assert_eq!(identify.answer.descriptions.len(), 2, "datestamps and identifiers");
-    let sample = "<sampleIdentifier>oai:example.org:b/c.svg</sampleIdentifier>";
+    let sample = "<sampleIdentifier>oai:example.org:index.html</sampleIdentifier>";
     assert!(String::from_utf8_lossy(&identify.xml).contains(sample));
     xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);
 }
@@ -388,7 +381,8 @@ fn answers_can_be_valid_by_the_official_schemas_alone(host: Host) {
     let site = small_site();
     let extended = oai::ask(&mut host.serve(&site, &[]).client(), "verb=Identify");
     assert!(String::from_utf8_lossy(&extended.xml).contains("urn:modoai:datestamps"));
-    let settings = [("datestamps", &["Off"][..]), ("friends", &["http://friend.example/oai"]), ("page size", &["2"])];
+    let friends = example_description("friends");
+    let settings = [("datestamps", &["Off"][..]), ("descriptions", &[&friends]), ("page size", &["2"])];
     let server = host.serve(&site, &settings);
     let mut client = server.client();
     let id = encode(format!("{}/a.txt", server.url()));
@@ -441,8 +435,18 @@ fn a_post_with_a_query_in_its_url_is_refused(host: Host) {
 #[test]
 fn sets_come_in_pages_too() {
     let site = small_site();
-    let server = Launch::of(site.path()).set("sets_per_page", "4").start();
-    assert_eq!(oai::pages(&mut server.client(), "verb=ListSets").len(), 2);
+    let number = 0..1000;
+    number.clone().for_each(|number| site.write(format!("{number}.x{number}"), "x"));
+    let types: Vec<_> = number.map(|number| format!("x{number} = 'application/x-{number}'")).collect();
+    let server = Launch::of(site.path()).set("types", &format!("{{ {} }}", types.join(", "))).start();
+    let pages = oai::pages(&mut server.client(), "verb=ListSets");
+    assert_eq!(pages.len(), 2);
+    assert_eq!(pages[0].answer.sets.len(), 1000);
+}
+
+/// The path of an example of a description for Identify.
+fn example_description(name: &str) -> String {
+    workspace().join(format!("examples/identify/{name}.xml")).display().to_string()
 }
 
 fn other_methods_are_refused_and_head_is_get_without_a_body(host: Host) {

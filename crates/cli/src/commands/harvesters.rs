@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use modoai_harvest_log::{FOLDER, Harvester, summary};
 use modoai_protocol::{Bound, Datestamp};
 use modoai_repository::catalogue::Location;
-use modoai_repository::settings::value;
+use modoai_settings::Value;
 
 use crate::config::{shown, usual_state_dir};
 use crate::error::{CliError, Kind};
@@ -83,8 +83,10 @@ fn since(text: &str) -> Result<Since, String> {
     if let Some(bound) = Bound::parse(text) {
         return Ok(Since::Moment(bound.first()));
     }
-    let span = value::duration(&toml::Value::String(text.to_owned()));
-    span.map(Since::Ago).map_err(|_| "expected a date such as 2026-01-31, or a duration such as 12h or 30d".to_owned())
+    Value::from(text)
+        .duration()
+        .map(Since::Ago)
+        .map_err(|_| "expected a date such as 2026-01-31, or a duration such as 12h or 30d".to_owned())
 }
 
 impl Since {

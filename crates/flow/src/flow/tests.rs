@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::process::{Command, Stdio};
 
 use modoai_protocol::query;
-use modoai_repository::settings::load;
+use modoai_settings::load;
 
 use super::*;
 use crate::settings::FLOW_SETTINGS;
@@ -45,7 +45,7 @@ impl Bench {
 
 fn parsed(settings: &str) -> FlowSettings {
     let mut parsed = FlowSettings::default();
-    load(settings, &mut (FLOW_SETTINGS, &mut parsed)).expect("settings");
+    load(settings, std::path::Path::new(""), &mut (FLOW_SETTINGS, &mut parsed)).expect("settings");
     parsed
 }
 

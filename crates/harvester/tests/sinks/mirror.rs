@@ -68,7 +68,7 @@ fn a_mirror_is_exactly_the_site_by_value_and_by_reference() {
         site::awkward(site.path()).expect("a site");
         site::varied(site.path(), 7, 60).expect("a site");
         site::remove_unmirrored(site.path()).expect("a site");
-        let server = Launch::of(site.path()).set("by_value_limit", by_value_limit).set("show_dotfiles", "true").start();
+        let server = Launch::of(site.path()).set("by_value_limit", by_value_limit).set("ignore", "[\"!.*\"]").start();
         let base_url = format!("{}/modoai", server.url());
         let mut desk = Desk::open("mirror", mirror.path(), None, &base_url, &SinkOptions::default());
         let (refused, _) = desk.harvest(server.url(), "oai_didl", Novelty::New);

@@ -12,6 +12,9 @@ use crate::error::Failure;
 use crate::formats::{Format, Has};
 use crate::repository::{Decision, Visit, refuse};
 
+/// The maximum number of sets in a page of ListSets. Few repositories have more.
+const SETS_PER_PAGE: usize = 1000;
+
 /// One page of sets.
 pub(crate) struct Sets {
     page: Vec<Arc<SetSpec>>,
@@ -41,7 +44,7 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
     let sets = visible_sets(visit)?;
     let size = sets.len() as u64;
     let mut rest = sets.into_iter().filter(|set| after.as_ref().is_none_or(|after| **set > *after));
-    let page: Vec<_> = rest.by_ref().take(visit.repository.settings.sets_per_page).collect();
+    let page: Vec<_> = rest.by_ref().take(SETS_PER_PAGE).collect();
     let Some(last) = page.last() else {
         return if after.is_some() {
             refuse(ErrorCode::BadResumptionToken, "no sets follow this resumption token")

@@ -26,7 +26,7 @@ impl SetNames {
     pub(crate) fn read(visit: &Visit<'_>) -> Result<Self, Failure> {
         let has_media_types = !visit.repository.is_of_records();
         let titles = if has_media_types {
-            visit.repository.settings.sets.iter().map(SetRule::title).collect()
+            visit.repository.settings.set.iter().map(SetRule::title).collect()
         } else {
             visit.repository.catalogue.set_titles()?
         };

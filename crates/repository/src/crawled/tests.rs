@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::*;
 use crate::catalogue::sqlite::system_clock;
 use crate::catalogue::{Access, Catalogue, Location, Selected, open};
-use crate::sets::SetRules;
+use crate::settings::{SETTINGS, Settings};
 
 struct Crawled {
     folder: tempfile::TempDir,
@@ -155,9 +155,10 @@ fn rules_put_what_was_not_sent_again_into_their_sets_and_stamp_nothing_else() {
     let item = |crawled: &Crawled, number| crawled.catalogue.item(&url(number)).expect("readable").expect("known");
     let before = [0, 1, 2].map(|number| item(&crawled, number));
     let table = "[[set]]\nspec = 'odd'\nname = 'Odd'\npatterns = ['/1', 're:^/[3579]$']";
-    let rules = SetRules::read(&table.parse::<toml::Table>().expect("TOML")["set"]).expect("good rules");
+    let mut settings = Settings::default();
+    modoai_settings::load(table, std::path::Path::new(""), &mut (SETTINGS, &mut settings)).expect("good rules");
     let Crawled { folder, catalogue, shelf, intake } = crawled;
-    let mut crawled = Crawled { folder, catalogue, shelf, intake: intake.with_sets(rules) };
+    let mut crawled = Crawled { folder, catalogue, shelf, intake: intake.with_sets(settings.set) };
     crawled.intake.begin();
     (0..3).for_each(|number| crawled.intake.same(&url(number)));
     assert_eq!(crawled.intake.finish(false).expect("room").put, 1);

@@ -19,12 +19,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use globset::Glob;
-use toml::Value;
+use modoai_settings::{Problem, Value};
 
 use super::html_head::{self, Part};
 use super::pattern::Patterns;
 use super::title;
-use crate::settings::value;
 
 /// The name of the file in each directory.
 pub(super) const METAINFO: &str = ".metainfo";
@@ -86,27 +85,23 @@ impl DocumentHeaders {
 }
 
 /// Parses the setting: "meta", "metainfo", and tables with the keys path, owner and expires; one or several.
-pub(super) fn sources(setting: &Value) -> Result<Vec<HeaderSource>, String> {
-    match setting {
-        Value::Array(items) => items.iter().map(source).collect(),
-        one => source(one).map(|source| vec![source]),
-    }
+pub(super) fn sources(setting: &Value) -> Result<Vec<HeaderSource>, Problem> {
+    setting.items().map(source).collect()
 }
 
-fn source(item: &Value) -> Result<HeaderSource, String> {
+fn source(item: &Value) -> Result<HeaderSource, Problem> {
     let problem =
-        || "needs \"meta\", \"metainfo\" or { path = \"/docs/**\", owner = \"…\", expires = \"…\" }".to_owned();
-    let table = match item {
-        Value::String(text) if text == "meta" => return Ok(HeaderSource::Meta),
-        Value::String(text) if text == "metainfo" => return Ok(HeaderSource::Metainfo),
-        Value::Table(table) => table,
-        _ => return Err(problem()),
-    };
+        || item.problem("needs \"meta\", \"metainfo\" or { path = \"/docs/**\", owner = \"…\", expires = \"…\" }");
+    match item.text() {
+        Ok("meta") => return Ok(HeaderSource::Meta),
+        Ok("metainfo") => return Ok(HeaderSource::Metainfo),
+        _ => {}
+    }
     let (mut path, mut headers) = (None, DocumentHeaders::default());
-    for (key, item) in table {
-        match key.as_str() {
-            "path" => path = Some(Patterns::new(&value::texts(item)?).map_err(|error| error.to_string())?),
-            "owner" | "expires" => headers.add(key, &value::text(item)?),
+    for (key, _, value) in item.entries().map_err(|_| problem())? {
+        match key {
+            "path" => path = Some(Patterns::new(&value.texts()?).map_err(|error| error.to_string())?),
+            "owner" | "expires" => headers.add(key, value.text()?),
             _ => return Err(problem()),
         }
     }
@@ -206,7 +201,11 @@ mod tests {
 
     #[test]
     fn the_setting_takes_names_and_rows() {
-        let parse = |text: &str| sources(&format!("v = {text}").parse::<toml::Table>().expect("TOML")["v"]);
+        let parse = |text: &str| {
+            let mut settings = super::super::SiteSettings::default();
+            let target = &mut (super::super::SITE_SETTINGS, &mut settings);
+            modoai_settings::assign(&format!("document_headers={text}"), target).map(|()| settings.document_headers)
+        };
         let path = Patterns::new(&["/docs/**".to_owned()]).expect("a pattern");
         let segments = |path: &str| path.split('/').map(|segment| segment.as_bytes().to_vec()).collect::<Vec<_>>();
         assert!(path.cover(&segments("docs/a/b")) && !path.cover(&segments("docs")));

@@ -133,7 +133,7 @@ impl Site {
         let site = Self {
             roots: Roots::new(roots)?,
             links: settings.follow_links,
-            rules: Rules::new(&ignore, settings.show_dotfiles, reserved)?.withholding(&settings.withhold)?,
+            rules: Rules::new(&ignore, reserved)?.withholding(&settings.withhold)?,
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
             document_headers: settings.document_headers.clone(),

@@ -100,6 +100,11 @@ impl Patterns {
         Ok(Self { texts: patterns.to_vec(), names, paths, expressions, in_any_case })
     }
 
+    /// Returns the patterns as written.
+    pub fn texts(&self) -> &[String] {
+        &self.texts
+    }
+
     /// Returns true if it contains no pattern.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()

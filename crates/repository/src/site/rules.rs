@@ -3,6 +3,16 @@
 use super::name;
 use super::pattern::{PatternError, Patterns};
 
+/// The pattern that shows names that begin with a dot. Without it they are hidden, whichever patterns there are: a list
+/// of one's own must not publish `.htpasswd`.
+const SHOW_DOTFILES: &str = "!.*";
+
+/// Compiles the patterns of ignored paths; the result is true if names that begin with a dot are shown.
+pub fn ignored(patterns: &[String]) -> Result<(Patterns, bool), PatternError> {
+    let (exception, patterns): (Vec<_>, Vec<_>) = patterns.iter().cloned().partition(|it| it == SHOW_DOTFILES);
+    Ok((Patterns::new(&patterns)?, !exception.is_empty()))
+}
+
 /// Decides on hidden names.
 #[derive(Debug)]
 pub struct Rules {
@@ -14,9 +24,9 @@ pub struct Rules {
 
 impl Rules {
     /// Builds rules from patterns and the URL paths that the server itself handles.
-    pub fn new(ignore: &[String], show_dotfiles: bool, reserved: &[&str]) -> Result<Self, PatternError> {
+    pub fn new(ignore: &[String], reserved: &[&str]) -> Result<Self, PatternError> {
         let reserved = reserved.iter().filter_map(|path| name::decode(path.trim_matches('/'))).collect();
-        let ignored = Patterns::new(ignore)?;
+        let (ignored, show_dotfiles) = ignored(ignore)?;
         Ok(Self { ignored, withheld: Patterns::default(), show_dotfiles, reserved })
     }
 
@@ -54,7 +64,7 @@ mod tests {
     #[test]
     fn hidden_is_what_the_patterns_dots_and_reserved_paths_say() {
         let ignore = ["*~", "CVS", "/drafts/*.html", "deep/**/x"].map(str::to_owned);
-        let rules = Rules::new(&ignore, false, &["/modoai", "/healthz"]).expect("good globs");
+        let rules = Rules::new(&ignore, &["/modoai", "/healthz"]).expect("good globs");
         let shows = |path: &str| rules.shows(&name::decode(path).expect("a path"));
         for shown in
             ["a", "a/b", ".well-known/x", "drafts/a.txt", "drafts/a/b.html", "modoai.html", "a/modoai", "", "deep/y"]
@@ -84,8 +94,9 @@ mod tests {
 
     #[test]
     fn what_looks_like_code_keys_or_backups_is_withheld_by_default() {
-        let settings = super::super::SiteSettings { show_dotfiles: true, ..Default::default() };
-        let rules = Rules::new(&settings.ignore, settings.show_dotfiles, &[]).expect("good globs");
+        let mut settings = super::super::SiteSettings::default();
+        settings.ignore.push(SHOW_DOTFILES.to_owned());
+        let rules = Rules::new(&settings.ignore, &[]).expect("good globs");
         let rules = rules.withholding(&settings.withhold).expect("good globs");
         let path = |text: &str| name::decode(text).expect("a path");
         for withheld in [

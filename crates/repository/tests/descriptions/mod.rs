@@ -7,9 +7,10 @@ use modoai_protocol::xml::Response;
 use modoai_repository::catalogue::Access;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::host::CatalogueHost;
-use modoai_repository::settings::{self, SETTINGS};
+use modoai_repository::settings::SETTINGS;
 use modoai_repository::{Repository, Settings};
-use modoai_testkit::xsd;
+use modoai_settings::load;
+use modoai_testkit::{workspace, xsd};
 use tempfile::TempDir;
 
 use crate::battery::{HandClock, put, spec};
@@ -19,7 +20,7 @@ const BASE_URL: &str = "https://example.org/oai?x&y";
 /// A repository of one item in some sets, with these settings.
 fn repository(directory: &TempDir, text: &str) -> Repository {
     let mut settings = Settings::default();
-    settings::load(text, &mut (SETTINGS, &mut settings)).expect("good settings");
+    load(text, &workspace().join("examples/identify"), &mut (SETTINGS, &mut settings)).expect("good settings");
     let catalogue = Sqlite::open(directory.path(), Access::Write, HandClock::at(10_000).clock()).expect("a catalogue");
     let catalogue: Arc<dyn modoai_repository::catalogue::Catalogue> = Arc::new(catalogue);
     let mut writer = catalogue.writer().expect("nobody else writes");
@@ -41,43 +42,30 @@ fn answer(repository: &Repository, verb: &str) -> String {
     String::from_utf8(xml).expect("UTF-8")
 }
 
-const EVERYTHING: &str = r#"
-friends = ["http://friend.example.org/oai?x=1&y=2"]
-branding_icon = "http://example.org/icon.png"
-branding_link = "http://example.org/"
-metadata_rights = ["https://creativecommons.org/publicdomain/zero/1.0/", "https://example.org/terms?a=1&b=2"]
-eprints_content = ["Papers & <preprints>", "https://example.org/about"]
-eprints_metadata_policy = "Free for all: see http://example.org/"
-eprints_data_policy = "https://example.org/terms"
-eprints_submission_policy = ["https://example.org/submit"]
-eprints_comments = ["Harvest at night.", "Thank you."]
-"#;
-
 #[test]
-fn every_description_is_told_and_valid() {
+fn examples_are_included_unmodified_and_valid() {
     let directory = TempDir::new().expect("a temporary folder");
-    let repository = repository(&directory, EVERYTHING);
-    let identify = answer(&repository, "Identify");
-    assert_eq!(Response::read(identify.as_bytes()).expect("well-formed").descriptions.len(), 5, "{identify}");
-    assert!(!identify.contains("oai-identifier"), "nothing is known of the identifiers");
-    for expected in [
-        "<content><text>Papers &amp; &lt;preprints&gt;</text><URL>https://example.org/about</URL></content>\
-         <metadataPolicy><text>Free for all: see http://example.org/</text></metadataPolicy>\
-         <dataPolicy><URL>https://example.org/terms</URL></dataPolicy>\
-         <submissionPolicy><URL>https://example.org/submit</URL></submissionPolicy>\
-         <comment>Harvest at night.</comment><comment>Thank you.</comment></eprints>",
-        "<rights><rightsReference ref=\"https://creativecommons.org/publicdomain/zero/1.0/\"/></rights>\
-         <rights><rightsReference ref=\"https://example.org/terms?a=1&amp;b=2\"/></rights></rightsManifest>",
-    ] {
-        assert!(identify.contains(expected), "{identify}");
+    let names = ["eprints", "rights", "friends", "branding"];
+    let files = names.map(|name| format!("{name}.xml"));
+    let identify = answer(&repository(&directory, &format!("identify_descriptions = {files:?}")), "Identify");
+    let response = Response::read(identify.as_bytes()).expect("well-formed");
+    assert_eq!(response.descriptions.len(), 1 + names.len(), "with datestamps: {identify}");
+    for file in files {
+        let example = std::fs::read_to_string(workspace().join("examples/identify").join(file)).expect("an example");
+        let element = example.split_once("-->\n").expect("a comment at the beginning").1.trim();
+        assert!(identify.contains(&format!("\n<description>{element}</description>\n")), "{identify}");
     }
+    assert!(!identify.contains("oai-identifier"), "the form of the identifiers is unknown");
 }
 
 #[test]
-fn an_eprints_description_is_valid_with_little_to_say() {
+fn a_file_replaces_the_description_of_identifiers() {
     let directory = TempDir::new().expect("a temporary folder");
-    let identify = answer(&repository(&directory, "eprints_comments = 'Hello.'"), "Identify");
-    assert!(identify.contains("<metadataPolicy></metadataPolicy><dataPolicy></dataPolicy><comment>Hello.</comment>"));
+    let settings = "repository_identifier = 'example.org'\nidentify_descriptions = 'oai-identifier.xml'";
+    let repository = repository(&directory, settings).with_identifiers_in("example.org", None);
+    let identify = answer(&repository, "Identify");
+    assert_eq!(identify.matches("<repositoryIdentifier>").count(), 1, "{identify}");
+    assert!(identify.contains("<sampleIdentifier>oai:www.example.org:papers/1.pdf</sampleIdentifier>"), "{identify}");
 }
 
 #[test]
@@ -95,9 +83,6 @@ fn an_archive_tells_the_namespace_of_its_identifiers_and_a_sample() {
     assert_eq!(sample_of(archive(Some("oai:arXiv.org:<not a URI>"))), "oai:arXiv.org:index.html");
     assert_eq!(sample_of(archive(Some("oai:other.org:1"))), "oai:arXiv.org:index.html");
     assert_eq!(sample_of(archive(None)), "oai:arXiv.org:index.html");
-    let chosen = repository(&directory, "sample_identifier = '0704.0001'");
-    let archive = chosen.with_identifiers_in("arXiv.org", Some("oai:arXiv.org:hep-th/9901001"));
-    assert_eq!(sample_of(archive), "oai:arXiv.org:0704.0001");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use modoai_testkit::apache::{self, Launch, Mpm, machine};
+use modoai_testkit::workspace;
 
 use super::{listed, paths};
 use crate::oai;
@@ -14,7 +15,13 @@ const WRONG: &[(&str, &str)] = &[
     ("OAIEngine", "argument"),
     ("OAITraffic 1", "On or Off"),
     ("OAIReadAhead Perhaps", "On or Off"),
-    ("OAIShowDotfiles yes", "On or Off"),
+    ("OAIShowDotfiles On", "!.*"),
+    ("OAIFriends http://example.org/oai", "identify_descriptions (OAIDescription in Apache httpd)"),
+    ("OAIEprintsContent text", "examples/identify/"),
+    ("OAIDescription", "argument"),
+    ("OAIDescription missing.xml", "missing.xml: No such file"),
+    ("OAIDescription mime.types", "invalid file: "),
+    ("<Location \"/x\">\nOAIDescription missing.xml\n</Location>", "missing.xml"),
     ("OAIRepositoryName Two words", "quotes"),
     ("OAIRepositoryName", "argument"),
     ("OAIAdminEmail", "argument"),
@@ -41,10 +48,11 @@ const WRONG: &[(&str, &str)] = &[
     ("OAIIgnore", "argument"),
     ("OAIIgnore \"/(a|ok).*/\"", "re:/(a|ok).*/"),
     ("OAIIgnore ../outside", "matches no path"),
-    ("OAIIgnoreMatch", "argument"),
-    ("OAIIgnoreMatch \"(\"", "regular expression"),
-    ("OAIIgnoreMatch ^drafts/", "begins with a slash"),
-    ("OAIIgnoreMatch \"\"", "every path"),
+    ("OAIIgnore \"re:(\"", "regular expression"),
+    ("OAIIgnore re:^drafts/", "begins with a slash"),
+    ("OAIIgnore re:", "every path"),
+    ("OAIIgnoreMatch ^/drafts/", "re:EXPRESSION"),
+    ("OAIIgnoreReset On", "OAIIgnore !*"),
     ("OAIUsers {", "pattern"),
     ("OAISet", "a setSpec"),
     ("OAISet physics", "a name"),
@@ -138,6 +146,31 @@ fn what_is_set_is_what_is_told_and_the_historic_names_still_work() {
     let second = client.get("/second?verb=Identify").expect("an answer");
     assert!(second.text().contains("<baseURL>https://www.example.org/second</baseURL>"), "{}", second.text());
     httpd.expect_clean_log(&[]);
+}
+
+#[test]
+fn httpd_shows_the_defaults_that_the_guide_has() {
+    if apache::is_missing() {
+        return;
+    }
+    let info = "<Location \"/info\">\nSetHandler server-info\n</Location>";
+    let httpd = Launch::new(Mpm::Event).ordinary_site().modules(&["mod_info"]).text(info).start();
+    let page = httpd.client().get("/info").expect("an answer").text();
+    let guide = fs::read_to_string(workspace().join("docs/guide/apache.md")).expect("the guide");
+    let (_, section) = guide.split_once("## All directives\n").expect("a section about directives");
+    let section = section.split("\n## ").next().expect("it has an end");
+    let mut seen = 0;
+    for row in section.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let name = row.split(['`', ' ']).next().expect("a name");
+        let default = row.replace("\\|", "/").split(" | ").nth(1).expect("a default").to_owned();
+        let help = page.lines().find_map(|line| line.split_once(&format!("{name} - "))).expect(name).1;
+        let is_one = default == "none" || default.starts_with('`') && default.matches('`').count() == 2;
+        if let Some((_, shown)) = help.split_once("(default: ").filter(|_| is_one) {
+            assert_eq!(shown.split(')').next(), Some(default.trim_matches('`')), "{name}: {help}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 15, "only {seen} directives were found");
 }
 
 /// Where the index of a site without any directive went, to be taken away again.

@@ -1,6 +1,6 @@
 //! Many requests of one address: others still get their logins checked, and their connections.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::process::Command;
@@ -67,12 +67,12 @@ fn status_from(address: &str, url: &str) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// Connections that have sent half a request.
+/// Connections of clients that do not read the response.
 fn held(server: &Server, count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = Client::new(server.url()).connect().expect("a connection");
         // It may have been closed already.
-        let _ = stream.write_all(b"GET /a.txt HTTP/1.1\r\n");
+        let _ = stream.write_all(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
         stream
     };
     (0..count).map(open).collect()
@@ -82,10 +82,14 @@ fn held(server: &Server, count: usize) -> Vec<TcpStream> {
 fn one_address_cannot_hold_all_connections() {
     const MOST: usize = 40;
     let site = TestSite::with(&[("a.txt", "x")]);
-    let launch = || Launch::of(site.path()).set("header_timeout", "10m").set("max_connections", &MOST.to_string());
+    File::create(site.path().join("large")).and_then(|file| file.set_len(100_000_000)).expect("a sparse file");
+    let launch = || {
+        let launch = Launch::of(site.path()).set("read_ahead", "false").set("stall_timeout", "10m");
+        launch.set("max_connections", &MOST.to_string())
+    };
     let server = launch().start();
     let held = held(&server, 2 * MOST);
-    // Those beyond its share are refused; the others wait for the rest of the request.
+    // Those beyond its share are refused; the others have a response that is not read.
     let is_refused = |stream: &TcpStream| {
         stream.set_nonblocking(true).expect("a socket");
         let mut answer = [0; 13];

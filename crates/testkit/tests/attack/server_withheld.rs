@@ -111,9 +111,10 @@ fn listed(server: &Server) -> BTreeSet<String> {
 #[test]
 fn sources_keys_and_backups_are_neither_served_nor_listed() {
     let site = web_root();
-    for dotfiles in ["false", "true"] {
-        let server = Launch::of(site.path()).set("show_dotfiles", dotfiles).start();
-        assert_eq!(listed(&server), PUBLIC.iter().map(|&name| name.to_owned()).collect(), "dotfiles: {dotfiles}");
+    for dots in ["", ", '!.*'"] {
+        let ignore = format!("['*~', '*#', '*,v', '*,t', 'RCS', 'CVS', '*.swp'{dots}]");
+        let server = Launch::of(site.path()).set("ignore", &ignore).start();
+        assert_eq!(listed(&server), PUBLIC.iter().map(|&name| name.to_owned()).collect(), "ignore = {ignore}");
         let mut client = server.client();
         for prefix in ["oai_dc", "http_header", "oai_didl"] {
             let page = client.get(&format!("/modoai?verb=ListRecords&metadataPrefix={prefix}")).expect("an answer");

@@ -132,7 +132,7 @@ fn directives_are_checked() {
     for (directive, needed) in [
         ("OAIListDelay soon", "duration"),
         ("OAIRecordsPerHour many", "whole number"),
-        ("OAIListsAtOnce 501", "at most 500"),
+        ("OAIListsAtOnce 501", "from 0 to 500"),
         ("OAIListShare 101", "from 1 to 100"),
         ("OAIRequestDelay soon", "duration"),
         ("OAIHarvester agent=x", "needs a name"),

@@ -65,7 +65,7 @@ impl Crawl {
         let shelf = Arc::new(shelf);
         let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_deleted);
         let accepts = self.manner.accept_deletions;
-        let intake = intake.map(|intake| intake.with_sets(config.repository.sets.clone()).accepting_deletions(accepts));
+        let intake = intake.map(|intake| intake.with_sets(config.repository.set.clone()).accepting_deletions(accepts));
         let intake = intake.map_err(|error| match error {
             CatalogueError::Locked { .. } => {
                 let what = format!("another modoai process is using the catalogue in {}", shown(&folder));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use modoai_fetch::Url;
-use modoai_repository::settings::value;
+use modoai_settings::Value;
 
 use crate::config::SettingsArgs;
 use crate::limits::bytes;
@@ -74,10 +74,7 @@ pub(crate) struct CrawlArgs {
 
 /// Parses a duration, in the form used by settings.
 fn span(text: &str) -> Result<Duration, String> {
-    match value::duration(&toml::Value::String(text.to_owned()))? {
-        Duration::ZERO => Err("the interval must be longer than 0".to_owned()),
-        span => Ok(span),
-    }
+    Value::from(text).interval().map_err(|problem| problem.what)
 }
 
 impl Args for Subject {
