@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use modoai_repository::catalogue::Catalogue;
+use modoai_settings::Lines;
 use serde::Deserialize;
 
 use crate::crosswalk::{self, Definition};
@@ -91,9 +92,14 @@ impl Config {
         if let Some(file) = file {
             let unreadable = |source| ConfigError::Unreadable { file: file.to_owned(), source };
             let text = fs::read_to_string(file).map_err(unreadable)?;
+            let lines = Lines::of(&text);
+            let at_line = |error: toml::de::Error| {
+                let problem = lines.problem(&error);
+                ConfigError::Wrong { file: problem.place(file), what: problem.what }
+            };
             // Parsed for its messages, which have line numbers; the merged table has none.
-            toml::from_str::<Written>(&text).map_err(|error| wrong(error.to_string()))?;
-            table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+            toml::from_str::<Written>(&text).map_err(at_line)?;
+            table = text.parse().map_err(at_line)?;
         }
         let preset = preset.or_else(|| table.get("preset")?.as_str()).map(str::to_owned);
         if let Some(preset) = preset {

@@ -168,7 +168,7 @@ fn what_is_wrong_with_tasks_is_told_with_file_and_line() {
     let desk = Desk::new();
     desk.write("tasks.toml", "[[task]]\nname = \"home\"\nsiet = \"https://www.example.org/\"\n");
     let ended = desk.run(&["spider", "tasks.toml"]);
-    ended.failed(78, "modoai: invalid tasks: tasks.toml:3: unknown name 'siet'; did you mean 'site'?");
+    ended.failed(78, "modoai: invalid tasks: tasks.toml:3: unknown setting 'siet'; did you mean 'site'?");
     desk.write("instructions", "<Site\n  Name home\n  TopURL https://www.example.org/\n");
     let ended = desk.run(&["spider", "instructions"]);
     assert_eq!(ended.status, 78, "{}", ended.stderr);

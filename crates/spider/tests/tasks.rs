@@ -234,7 +234,7 @@ fn errors_name_the_file_and_the_line() {
         let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
         read(&files, "2026-01-01T00:00:00Z").expect_err("something is wrong").to_string()
     };
-    assert_eq!(told(&[("tasks", "[[task]]\nnaem = 'a'\n")]), "tasks:2: unknown name 'naem'; did you mean 'name'?");
+    assert_eq!(told(&[("tasks", "[[task]]\nnaem = 'a'\n")]), "tasks:2: unknown setting 'naem'; did you mean 'name'?");
     assert_eq!(told(&[("tasks", "Maxdepth 3\n")]), "tasks:1: unknown name 'Maxdepth'; did you mean 'MaxDepth'?");
     assert!(told(&[("tasks", "# nothing\n")]).starts_with("tasks contains no tasks; a task is [[task]]"));
     let including = format!("\navoid_file = 'a'\n{task}");

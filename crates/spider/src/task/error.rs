@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use modoai_settings::Problem;
+
 use super::owners::OwnersError;
 use crate::foreign::{Printable, cut};
 
@@ -64,15 +66,15 @@ impl Note {
     }
 }
 
-/// Returns the message about an unknown word, with the word that was probably meant.
-pub(super) fn unknown(word: &str, known: &[&str]) -> String {
-    let scored = known.iter().map(|known| {
-        (strsim::normalized_damerau_levenshtein(&word.to_ascii_lowercase(), &known.to_ascii_lowercase()), known)
-    });
-    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.4);
-    match nearest {
-        Some((_, nearest)) => format!("unknown name '{}'; did you mean '{nearest}'?", shown(word)),
-        None => format!("unknown name '{}'; expected one of {}", shown(word), known.join(", ")),
+impl From<Problem> for Note {
+    fn from(problem: Problem) -> Self {
+        Self { line: problem.line.unwrap_or(1), what: problem.what }
+    }
+}
+
+impl From<Note> for Problem {
+    fn from(note: Note) -> Self {
+        Self::complete(Some(note.line), note.what)
     }
 }
 
@@ -85,13 +87,6 @@ pub(super) fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_nearest_word_is_named_whatever_its_case() {
-        let known = ["TopURL", "IndexURL"];
-        assert_eq!(unknown("topurl", &known), "unknown name 'topurl'; did you mean 'TopURL'?");
-        assert_eq!(unknown("xyz", &known), "unknown name 'xyz'; expected one of TopURL, IndexURL");
-    }
 
     #[test]
     fn what_is_shown_is_short_and_harmless() {

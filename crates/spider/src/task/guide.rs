@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use modoai_settings::Setting;
 use modoai_testkit::workspace;
 
 use super::{Plan, momspider, toml};
@@ -33,8 +34,8 @@ fn rows(heading: &str) -> Vec<String> {
 
 #[test]
 fn the_tables_of_the_guide_are_those_of_the_parsers() {
-    fn keys<T>(table: &[toml::Key<T>]) -> Vec<&str> {
-        table.iter().map(|key| key.name).collect()
+    fn keys<T>(table: &[Setting<T>]) -> Vec<&str> {
+        table.iter().map(|setting| setting.key).collect()
     }
     fn directives<T>(table: &[momspider::Directive<T>]) -> Vec<&str> {
         table.iter().map(|directive| directive.name).collect()

@@ -6,8 +6,10 @@
 
 use std::path::PathBuf;
 
+use modoai_settings::unknown;
+
 use super::draft::{Content, Draft, Include, TaskDraft};
-use super::error::{Note, shown, unknown};
+use super::error::{Note, shown};
 use super::{Scope, Syntax, values};
 
 /// A directive that sets a value of a `T`.
@@ -232,7 +234,7 @@ fn apply<T>(
     let word = word_of(line);
     let value = line[word.len()..].trim();
     let Some(directive) = known.iter().find(|directive| directive.name == word) else {
-        return Err(unknown(word, &known.iter().map(|directive| directive.name).collect::<Vec<_>>()));
+        return Err(unknown("name", word, &known.iter().map(|directive| directive.name).collect::<Vec<_>>()));
     };
     if let Some((_, first)) = given.iter().find(|(name, _)| *name == word && directive.takes != Takes::More) {
         return Err(format!("{word} is already set in line {first}; remove one of them"));
@@ -264,7 +266,7 @@ fn opening(line: &str) -> Result<Scope, String> {
             "{word} must be on a separate line, followed by the directives of the task and a > on a separate line"
         ));
     }
-    Err(unknown(word, &OPENINGS.map(|(word, _)| word)))
+    Err(unknown("name", word, &OPENINGS.map(|(word, _)| word)))
 }
 
 /// Replaces the message about a directive that is known, but not allowed inside a task.

@@ -6,9 +6,10 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use modoai_settings::unknown;
 use url::Url;
 
-use super::error::{Note, shown, unknown};
+use super::error::{Note, shown};
 use super::prefix::{Prefixes, key};
 use super::{Action, Restriction, values};
 
@@ -49,7 +50,7 @@ pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
         let action = match kind {
             "Avoid" => Action::Avoid,
             "Leaf" => Action::Leaf,
-            other => return Err(Note::new(number, unknown(other, &["Avoid", "Leaf"]))),
+            other => return Err(Note::new(number, unknown("name", other, &["Avoid", "Leaf"]))),
         };
         // Files of 1994 also avoid news and gopher URLs.
         if Url::parse(what).is_ok_and(|url| !matches!(url.scheme(), "http" | "https")) {
@@ -92,7 +93,7 @@ pub(super) fn parse_sites(text: &str) -> Result<Vec<CheckedSite>, Note> {
     for (number, line) in significant(text) {
         let entry = Entry::parse(number, line)?;
         if entry.kind != "Site" {
-            return Err(Note::new(number, unknown(entry.kind, &["Site"])));
+            return Err(Note::new(number, unknown("name", entry.kind, &["Site"])));
         }
         // The port is written even if it is the default one; parsing the text as a URL checks the host, too.
         let url = Url::parse(&format!("http://{}/", entry.what)).ok();

@@ -1,296 +1,199 @@
 //! Parses task files in TOML. A key is one row of [`TOP`], [`OF_TASKS`], [`OF_MAIL`] or [`OF_RESTRICTIONS`]. Other keys
 //! are refused, with a suggestion of the nearest key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ::toml::Spanned;
-use ::toml::de::{DeTable, DeValue};
+use modoai_settings::{Former, Problem, Setting, Value, fill, load, unknown};
 use url::Url;
 
 use super::draft::{Content, Draft, Include, TaskDraft};
-use super::error::{Note, shown, unknown};
+use super::error::{Note, shown};
 use super::owners::same_owner;
 use super::{Action, MailRoute, OwnerRule, Restriction, SaidIn, Scope, Tell, values};
 
-/// A key of a table that sets a value of a `T`.
-pub(super) struct Key<T> {
-    pub(super) name: &'static str,
-    set: fn(&mut T, &At<'_>) -> Result<(), Note>,
-}
+const ANY: std::ops::RangeInclusive<u64> = 0..=u64::MAX;
 
 /// The keys of the file itself.
-pub(super) const TOP: &[Key<Draft>] = &[
-    Key { name: "contact", set: |draft, at| at.parse(values::contact).map(|it| draft.plan.contact = Some(it)) },
-    Key { name: "depth", set: |draft, at| at.number(0).map(|it| draft.plan.max_depth = Some(it)) },
-    Key { name: "robots_hours", set: |draft, at| at.number(0).map(|it: u32| draft.check_robots_after(it.into())) },
-    Key { name: "task", set: |draft, at| at.tables()?.into_iter().try_for_each(|task| add_task(draft, task)) },
-    Key { name: "avoid", set: |draft, at| restrict(draft, at, Action::Avoid) },
-    Key { name: "leaf", set: |draft, at| restrict(draft, at, Action::Leaf) },
-    Key { name: "avoid_file", set: |draft, at| include(draft, at, Content::Restrictions) },
-    Key { name: "owners", set: own },
-    Key { name: "owners_file", set: |draft, at| include(draft, at, Content::Owners) },
-    Key { name: "people", set: know },
-    Key { name: "mail", set: |draft, at| route(at).map(|it| draft.plan.mail = Some(it)) },
+pub(super) const TOP: &[Setting<Draft>] = &[
+    Setting::of_key("contact", |draft, v| parsed(v, values::contact).map(|it| draft.plan.contact = Some(it))),
+    Setting::of_key("depth", |draft, v| v.number(ANY).map(|it| draft.plan.max_depth = Some(it))),
+    Setting::of_key("robots_hours", |draft, v| v.number(ANY).map(|it: u32| draft.check_robots_after(it.into()))),
+    Setting::of_key("task", |draft, v| v.tables("task")?.into_iter().try_for_each(|task| add_task(draft, task))),
+    Setting::of_key("avoid", |draft, v| restrict(draft, v, Action::Avoid)),
+    Setting::of_key("leaf", |draft, v| restrict(draft, v, Action::Leaf)),
+    Setting::of_key("avoid_file", |draft, v| include(draft, v, Content::Restrictions)),
+    Setting::of_key("owners", own),
+    Setting::of_key("owners_file", |draft, v| include(draft, v, Content::Owners)),
+    Setting::of_key("people", know),
+    Setting::of_key("mail", |draft, v| route(v).map(|it| draft.plan.mail = Some(it))),
 ];
 
 /// The keys of `[[task]]`.
-pub(super) const OF_TASKS: &[Key<TaskDraft>] = &[
-    Key { name: "name", set: |task, at| at.parse(values::name).map(|it| task.name = Some(it)) },
-    Key { name: "site", set: |task, at| begin(task, at, Scope::Site) },
-    Key { name: "tree", set: |task, at| begin(task, at, Scope::Tree) },
-    Key { name: "owner", set: |task, at| begin(task, at, Scope::Owner) },
-    Key { name: "title", set: |task, at| at.text().map(|it| task.index_title = Some(it.to_owned())) },
-    Key { name: "index", set: |task, at| at.path().map(|it| task.index_file = Some(it)) },
-    Key { name: "index_url", set: |task, at| at.parse(values::absolute_url).map(|it| task.index_url = Some(it)) },
-    Key { name: "mail", set: |task, at| addresses(at).map(|it| task.addresses = it) },
-    Key { name: "tell", set: tell },
-    Key {
-        name: "tell_changed",
-        set: |task, at| {
-            task.asks_to_tell = true;
-            at.number(0).map(|it| task.tell.changed = Some(it))
-        },
-    },
-    Key {
-        name: "tell_expiring",
-        set: |task, at| {
-            task.asks_to_tell = true;
-            at.number(0).map(|it| task.tell.expired = Some(it))
-        },
-    },
-    Key {
-        name: "always",
-        set: |task, at| {
-            task.tell.always = at.value.get_ref().as_bool().ok_or_else(|| at.wrong("needs true or false"))?;
-            task.asks_to_tell |= task.tell.always;
-            Ok(())
-        },
-    },
-    Key { name: "change_window", set: |task, at| at.number(0).map(|it| task.change_window = Some(it)) },
-    Key { name: "expire_window", set: |task, at| at.number(0).map(|it| task.expire_window = Some(it)) },
-    Key {
-        name: "exclude",
-        set: |task, at| {
-            let prefixes = at.items().map(|item| Ok((item.line(), item.text()?.to_owned())));
-            prefixes.collect::<Result<_, _>>().map(|it| task.exclude = it)
-        },
-    },
-    Key { name: "max_pages", set: |task, at| at.number(1).map(|it| task.max_pages = Some(it)) },
+pub(super) const OF_TASKS: &[Setting<TaskDraft>] = &[
+    Setting::of_key("name", |task, v| parsed(v, values::name).map(|it| task.name = Some(it))),
+    Setting::of_key("site", |task, v| begin(task, v, Scope::Site)),
+    Setting::of_key("tree", |task, v| begin(task, v, Scope::Tree)),
+    Setting::of_key("owner", |task, v| begin(task, v, Scope::Owner)),
+    Setting::of_key("title", |task, v| text(v).map(|it| task.index_title = Some(it.to_owned()))),
+    Setting::of_key("index", |task, v| path(v).map(|it| task.index_file = Some(it))),
+    Setting::of_key("index_url", |task, v| parsed(v, values::absolute_url).map(|it| task.index_url = Some(it))),
+    Setting::of_key("mail", |task, v| addresses(v).map(|it| task.addresses = it)),
+    Setting::of_key("tell", tell),
+    Setting::of_key("tell_changed", |task, v| {
+        task.asks_to_tell = true;
+        v.number(ANY).map(|it| task.tell.changed = Some(it))
+    }),
+    Setting::of_key("tell_expiring", |task, v| {
+        task.asks_to_tell = true;
+        v.number(ANY).map(|it| task.tell.expired = Some(it))
+    }),
+    Setting::of_key("always", |task, v| {
+        task.tell.always = v.flag()?;
+        task.asks_to_tell |= task.tell.always;
+        Ok(())
+    }),
+    Setting::of_key("change_window", |task, v| v.number(ANY).map(|it| task.change_window = Some(it))),
+    Setting::of_key("expire_window", |task, v| v.number(ANY).map(|it| task.expire_window = Some(it))),
+    Setting::of_key("exclude", |task, v| {
+        let prefixes = v.items().map(|item| Ok((item.line().unwrap_or(1), text(item)?.to_owned())));
+        prefixes.collect::<Result<_, _>>().map(|it| task.exclude = it)
+    }),
+    Setting::of_key("max_pages", |task, v| v.number(1..=u64::MAX).map(|it| task.max_pages = Some(it))),
 ];
 
+/// Names that are mistaken for the scope of a task.
+const MISTAKEN: Former = &[("top", SCOPE), ("url", SCOPE), ("start", SCOPE)];
+const SCOPE: &str = "does not define the scope of the task; use site, tree or owner instead";
+
 /// The keys of `[mail]`.
-pub(super) const OF_MAIL: &[Key<MailDraft>] = &[
-    Key { name: "smtp", set: |mail, at| at.parse(smtp_url).map(|it| mail.smtp = Some(it)) },
-    Key { name: "sendmail", set: |mail, at| at.path().map(|it| mail.sendmail = Some(it)) },
-    Key { name: "from", set: |mail, at| at.parse(values::address).map(|it| mail.from = Some(it)) },
-    Key { name: "user", set: |mail, at| at.text().map(|it| mail.user = Some(it.to_owned())) },
-    Key { name: "password_file", set: |mail, at| at.path().map(|it| mail.password_file = Some(it)) },
+pub(super) const OF_MAIL: &[Setting<MailDraft>] = &[
+    Setting::of_key("smtp", |mail, v| parsed(v, smtp_url).map(|it| mail.smtp = Some(it))),
+    Setting::of_key("sendmail", |mail, v| path(v).map(|it| mail.sendmail = Some(it))),
+    Setting::of_key("from", |mail, v| parsed(v, values::address).map(|it| mail.from = Some(it))),
+    Setting::of_key("user", |mail, v| text(v).map(|it| mail.user = Some(it.to_owned()))),
+    Setting::of_key("password_file", |mail, v| path(v).map(|it| mail.password_file = Some(it))),
 ];
 
 /// The keys of `[[avoid]]` and `[[leaf]]`.
-pub(super) const OF_RESTRICTIONS: &[Key<Restriction>] = &[
-    Key { name: "url", set: |restriction, at| at.parse(values::prefix).map(|it| restriction.prefix = it) },
-    Key {
-        name: "until",
-        set: |restriction, at| {
-            restriction.until = match at.value.get_ref() {
-                DeValue::Datetime(date) => values::until(&date.to_string()).map_err(|problem| at.wrong(&problem))?,
-                _ => at.parse(values::until)?,
-            };
-            Ok(())
-        },
-    },
+pub(super) const OF_RESTRICTIONS: &[Setting<Restriction>] = &[
+    Setting::of_key("url", |restriction, v| parsed(v, values::prefix).map(|it| restriction.prefix = it)),
+    Setting::of_key("until", |restriction, v| {
+        let text = v.written_text().ok_or("needs a date")?;
+        restriction.until = values::until(text)?;
+        Ok(())
+    }),
 ];
 
 /// Parses a task file.
 pub(super) fn parse(text: &str) -> Result<Draft, Note> {
-    let lines = Lines::of(text);
-    let table = DeTable::parse(text).map_err(|error| {
-        let line = lines.line(error.span().map_or(0, |span| span.start));
-        Note::new(line, format!("invalid TOML: {}", error.message().replace('\n', ", ")))
-    })?;
     let mut draft = Draft::default();
-    fill(table.get_ref(), TOP, &mut draft, &lines)?;
+    load(text, Path::new(""), &mut (TOP, &mut draft))?;
     Ok(draft)
 }
 
-/// Sets the values of a table in `target`, in the order of the file, so that the first error is reported.
-fn fill<T>(table: &DeTable<'_>, keys: &[Key<T>], target: &mut T, lines: &Lines) -> Result<(), Note> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
-    for (key, value) in entries {
-        let name: &str = key.get_ref();
-        let Some(row) = keys.iter().find(|row| row.name == name) else {
-            let known: Vec<&str> = keys.iter().map(|row| row.name).collect();
-            return Err(Note::new(lines.line(key.span().start), stranger(name, &known)));
-        };
-        (row.set)(target, &At { key: row.name, value, lines })?;
-    }
-    Ok(())
+/// Returns a text that is not empty.
+fn text(value: &Value) -> Result<&str, Problem> {
+    let text = value.text()?.trim();
+    if text.is_empty() { Err(value.problem("needs text in quotes")) } else { Ok(text) }
 }
 
-/// Returns the message about an unknown key in a table. Two common mistakes have separate messages.
-fn stranger(name: &str, known: &[&str]) -> String {
-    if TOP.iter().any(|row| row.name == name) {
-        return format!("'{name}' applies to the whole file; move it above the first line with brackets");
-    }
-    if known.contains(&"tree") && matches!(name, "top" | "url" | "start") {
-        return format!("'{name}' does not define the scope of the task; use site, tree or owner instead");
-    }
-    unknown(name, known)
+fn parsed<T>(value: &Value, parser: fn(&str) -> Result<T, String>) -> Result<T, Problem> {
+    parser(text(value)?).map_err(|what| value.problem(what))
 }
 
-/// A value in the file.
-struct At<'a> {
-    key: &'a str,
-    value: &'a Spanned<DeValue<'a>>,
-    lines: &'a Lines,
+fn path(value: &Value) -> Result<PathBuf, Problem> {
+    text(value).map(PathBuf::from)
 }
 
-impl<'a> At<'a> {
-    fn line(&self) -> usize {
-        self.lines.line(self.value.span().start)
-    }
-
-    fn wrong(&self, problem: &str) -> Note {
-        Note::new(self.line(), format!("'{}' {problem}", self.key))
-    }
-
-    /// Returns a text that is not empty.
-    fn text(&self) -> Result<&'a str, Note> {
-        let text = self.value.get_ref().as_str().map(str::trim).filter(|text| !text.is_empty());
-        text.ok_or_else(|| self.wrong("needs text in quotes"))
-    }
-
-    fn parse<T>(&self, parser: fn(&str) -> Result<T, String>) -> Result<T, Note> {
-        parser(self.text()?).map_err(|problem| self.wrong(&problem))
-    }
-
-    fn path(&self) -> Result<PathBuf, Note> {
-        self.text().map(PathBuf::from)
-    }
-
-    fn number<T: TryFrom<u64>>(&self, least: u64) -> Result<T, Note> {
-        let digits = self.value.get_ref().as_integer();
-        let number = digits.and_then(|digits| u64::from_str_radix(digits.as_str(), digits.radix()).ok());
-        let fitting = number.filter(|number| *number >= least).and_then(|number| T::try_from(number).ok());
-        fitting.ok_or_else(|| self.wrong(&format!("needs a whole number of at least {least}")))
-    }
-
-    /// Returns the value itself, or those of a list.
-    fn items(&self) -> impl Iterator<Item = At<'a>> {
-        let Self { key, value, lines } = *self;
-        let items = value.get_ref().as_array().map_or(std::slice::from_ref(value), |array| array.as_ref());
-        items.iter().map(move |value| At { key, value, lines })
-    }
-
-    fn tables(&self) -> Result<Vec<(usize, &'a DeTable<'a>, &'a Lines)>, Note> {
-        let table = |item: At<'a>| match item.value.get_ref().as_table() {
-            Some(table) => Ok((item.line(), table, item.lines)),
-            None => Err(item.wrong(&format!("must begin with [[{}]] on a separate line", item.key))),
-        };
-        self.items().map(table).collect()
-    }
-
-    /// Returns the entries of a table with keys of all kinds, in the order of the file.
-    fn entries(&self) -> Result<Vec<At<'a>>, Note> {
-        let table =
-            self.value.get_ref().as_table().ok_or_else(|| self.wrong(&format!("must begin with [{}]", self.key)))?;
-        let lines = self.lines;
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        Ok(entries.into_iter().map(|(key, value)| At { key: key.get_ref(), value, lines }).collect())
-    }
-}
-
-fn add_task(draft: &mut Draft, (line, table, lines): (usize, &DeTable<'_>, &Lines)) -> Result<(), Note> {
+fn add_task(draft: &mut Draft, table: &Value) -> Result<(), Problem> {
     // The default for a task with an address: the findings that need repair.
     let tell = Tell { broken: true, redirected: true, ..Tell::default() };
-    let mut task = TaskDraft { line, tell, ..TaskDraft::default() };
-    fill(table, OF_TASKS, &mut task, lines)?;
-    draft.add(task, ["name", "site, tree or owner, which define its scope"])
+    let mut task = TaskDraft { line: table.line().unwrap_or(1), tell, ..TaskDraft::default() };
+    fill(table, &mut (OF_TASKS, &mut task, MISTAKEN))?;
+    Ok(draft.add(task, ["name", "site, tree or owner, which define its scope"])?)
 }
 
-fn begin(task: &mut TaskDraft, at: &At<'_>, scope: Scope) -> Result<(), Note> {
+fn begin(task: &mut TaskDraft, value: &Value, scope: Scope) -> Result<(), Problem> {
     if task.top.is_some() {
-        return Err(at.wrong("is in conflict: a task has one of site, tree and owner; use two tasks"));
+        return Err("is in conflict: a task has one of site, tree and owner; use two tasks".into());
     }
-    task.top = Some(at.parse(values::top)?);
+    task.top = Some(parsed(value, values::top)?);
     task.scope = Some(scope);
     Ok(())
 }
 
-fn tell(task: &mut TaskDraft, at: &At<'_>) -> Result<(), Note> {
+fn tell(task: &mut TaskDraft, value: &Value) -> Result<(), Problem> {
     (task.tell.broken, task.tell.redirected) = (false, false);
-    for item in at.items() {
-        match item.text()? {
+    for item in value.items() {
+        match text(item)? {
             "broken" => task.tell.broken = true,
             "moved" => task.tell.redirected = true,
-            "changed" => return Err(item.wrong("needs a number of days: use tell_changed = 7")),
-            "expiring" => return Err(item.wrong("needs a number of days: use tell_expiring = 30")),
-            other => return Err(Note::new(item.line(), unknown(other, &["broken", "moved"]))),
+            "changed" => return Err(item.problem("needs a number of days: use tell_changed = 7")),
+            "expiring" => return Err(item.problem("needs a number of days: use tell_expiring = 30")),
+            other => return Err(Problem::complete(item.line(), unknown("name", other, &["broken", "moved"]))),
         }
         task.asks_to_tell = true;
     }
     Ok(())
 }
 
-fn addresses(at: &At<'_>) -> Result<Vec<String>, Note> {
-    at.items().map(|item| item.parse(values::address)).collect()
+fn addresses(value: &Value) -> Result<Vec<String>, Problem> {
+    value.items().map(|item| parsed(item, values::address)).collect()
 }
 
-fn restrict(draft: &mut Draft, at: &At<'_>, action: Action) -> Result<(), Note> {
-    for item in at.items() {
+fn restrict(draft: &mut Draft, value: &Value, action: Action) -> Result<(), Problem> {
+    for item in value.items() {
         let mut restriction = Restriction { action, prefix: String::new(), until: None, origin: String::new() };
-        match item.value.get_ref().as_table() {
-            Some(table) => fill(table, OF_RESTRICTIONS, &mut restriction, item.lines)?,
-            None => restriction.prefix = item.parse(values::prefix)?,
+        if item.is_table() {
+            fill(item, &mut (OF_RESTRICTIONS, &mut restriction))?;
+        } else {
+            restriction.prefix = parsed(item, values::prefix)?;
         }
         if restriction.prefix.is_empty() {
-            return Err(item.wrong("needs a url"));
+            return Err(item.problem("needs a url"));
         }
-        draft.restrictions.push((item.line(), restriction));
+        draft.restrictions.push((item.line().unwrap_or(1), restriction));
     }
     Ok(())
 }
 
-fn include(draft: &mut Draft, at: &At<'_>, content: Content) -> Result<(), Note> {
-    for item in at.items() {
-        draft.includes.push(Include { path: item.path()?, line: item.line(), content, may_lack: false });
+fn include(draft: &mut Draft, value: &Value, content: Content) -> Result<(), Problem> {
+    for item in value.items() {
+        draft.includes.push(Include { path: path(item)?, line: item.line().unwrap_or(1), content, may_lack: false });
     }
     Ok(())
 }
 
 /// Reads `[owners]`: a path or a URL, and the owner of the documents at or below it.
-fn own(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
-    for entry in at.entries()? {
-        let pattern = if entry.key.starts_with('/') && !entry.key.contains(['*', '?']) {
-            entry.key.to_owned()
-        } else if entry.key.contains('*') {
-            return Err(
-                entry.wrong("is a pattern; only paths and URLs are allowed here, use an owners_file for patterns")
-            );
+fn own(draft: &mut Draft, value: &Value) -> Result<(), Problem> {
+    for (key, line, value) in value.entries()? {
+        let wrong = |what: &str| Problem::from(what).of(key, line);
+        let pattern = if key.starts_with('/') && !key.contains(['*', '?']) {
+            key.to_owned()
+        } else if key.contains('*') {
+            return Err(wrong("is a pattern; only paths and URLs are allowed here, use an owners_file for patterns"));
         } else {
             let advice =
                 "is neither a path nor a URL; use \"/physics/\" or \"https://example.org/physics/\", in quotes";
-            values::prefix(entry.key).map_err(|_| entry.wrong(advice))?
+            values::prefix(key).map_err(|_| wrong(advice))?
         };
-        let owner = Some(entry.parse(values::owner)?);
+        let owner = Some(parsed(value, values::owner).map_err(|problem| problem.of(key, line))?);
         draft.plan.owners.push(OwnerRule { pattern, owner, said_in: SaidIn::Table });
     }
     Ok(())
 }
 
 /// Reads `[people]`: an owner and its addresses.
-fn know(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
-    for entry in at.entries()? {
-        let owner = values::owner(entry.key).map_err(|problem| entry.wrong(&problem))?;
-        let addresses = addresses(&entry)?;
+fn know(draft: &mut Draft, value: &Value) -> Result<(), Problem> {
+    for (key, line, value) in value.entries()? {
+        let wrong = |what: &str| Problem::from(what).of(key, line);
+        let owner = values::owner(key).map_err(|what| wrong(&what))?;
+        let addresses = addresses(value).map_err(|problem| problem.of(key, line))?;
         if addresses.is_empty() {
-            return Err(entry.wrong("needs an address, or a list of addresses"));
+            return Err(wrong("needs an address, or a list of addresses"));
         }
         if draft.plan.people.iter().any(|(known, _)| same_owner(known, &owner)) {
-            return Err(entry.wrong("occurs twice, except for an @ or for case; remove one of them"));
+            return Err(wrong("occurs twice, except for an @ or for case; remove one of them"));
         }
         draft.plan.people.push((owner, addresses));
     }
@@ -307,18 +210,17 @@ pub(super) struct MailDraft {
     password_file: Option<PathBuf>,
 }
 
-fn route(at: &At<'_>) -> Result<MailRoute, Note> {
-    let table = at.value.get_ref().as_table().ok_or_else(|| at.wrong("must begin with [mail] on a separate line"))?;
+fn route(table: &Value) -> Result<MailRoute, Problem> {
     let mut mail = MailDraft::default();
-    fill(table, OF_MAIL, &mut mail, at.lines)?;
-    let from = mail.from.ok_or_else(|| at.wrong("needs from, the sender address of the messages"))?;
+    fill(table, &mut (OF_MAIL, &mut mail))?;
+    let from = mail.from.ok_or("needs from, the sender address of the messages")?;
     match (mail.smtp, mail.sendmail) {
         (Some(url), None) => Ok(MailRoute::Smtp { url, user: mail.user, password_file: mail.password_file, from }),
         (None, Some(_)) if mail.user.is_some() || mail.password_file.is_some() => {
-            Err(at.wrong("has a user or a password, but sendmail needs neither"))
+            Err("has a user or a password, but sendmail needs neither".into())
         }
         (None, Some(program)) => Ok(MailRoute::Sendmail { program, from }),
-        _ => Err(at.wrong("needs either smtp = \"smtp://host:port\" or sendmail = \"/usr/sbin/sendmail\"")),
+        _ => Err("needs either smtp = \"smtp://host:port\" or sendmail = \"/usr/sbin/sendmail\"".into()),
     }
 }
 
@@ -335,20 +237,6 @@ fn smtp_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The ends of the lines of a text.
-struct Lines(Vec<usize>);
-
-impl Lines {
-    fn of(text: &str) -> Self {
-        Self(text.match_indices('\n').map(|(at, _)| at).collect())
-    }
-
-    /// Returns the line of an offset, from 1.
-    fn line(&self, offset: usize) -> usize {
-        self.0.partition_point(|end| *end < offset) + 1
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,7 +251,7 @@ mod tests {
             ("contact = 3\n", 1, "'contact' needs text in quotes"),
             ("contact = 'nobody'\n", 1, "needs an address"),
             ("depth = -1\n", 1, "'depth' needs a whole number"),
-            ("task = 'x'\n", 1, "must begin with [[task]]"),
+            ("task = 'x'\n", 1, "needs to be written as [[task]]"),
             ("[[task]]\nname = 'a'\n", 1, "has no site, tree or owner"),
             ("[[task]]\nsite = 'http://h/'\n", 1, "this task has no name"),
             ("[[task]]\ntop = 'http://h/'\n", 2, "use site, tree or owner"),
