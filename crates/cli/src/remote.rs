@@ -44,7 +44,7 @@ pub(crate) struct RemoteArgs {
     proxy: Option<Url>,
     /// PEM file of additional trusted certificates.
     #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
+    pub(crate) ca: Option<PathBuf>,
     /// Do not verify TLS certificates; anyone on the network path can then alter the data.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,

@@ -150,7 +150,7 @@ fn closed_pipes_end_no_command_with_a_panic() {
         &["settings"],
         &["completions", "bash"],
         &["man", "taken"],
-        &["rules", "--robots"],
+        &["rules", "robots"],
         &["serve", "site", "--data", "state", "--check-config"],
         &["serve", "missing"],
         &["index", "site", "--data", "state"],

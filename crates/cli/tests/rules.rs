@@ -28,7 +28,7 @@ const CRAWLER: (&str, &str) = ("User-Agent", "GPTBot/1.2");
 fn without_a_choice_all_rules_are_printed() {
     let desk = Desk::new();
     let all = desk.run(&["rules", "--base-url", URL]).printed();
-    let kinds = ["--robots", "--nginx", "--apache", "--cloudflare"];
+    let kinds = ["robots", "nginx", "apache", "cloudflare"];
     let each = kinds.map(|kind| desk.run(&["rules", kind, "--base-url", URL]).printed());
     assert_eq!(all, each.join("\n\n"));
     for (kind, text) in kinds.iter().zip(each) {
@@ -37,14 +37,19 @@ fn without_a_choice_all_rules_are_printed() {
 }
 
 #[test]
+fn a_former_option_names_the_argument() {
+    let ended = Desk::new().run(&["rules", "--nginx"]);
+    assert!(ended.status == 64 && ended.stderr.contains("`modoai rules nginx`"), "{}", ended.stderr);
+}
+
+#[test]
 fn the_guide_shows_what_is_printed() {
     let desk = Desk::new();
     for (kind, language) in [("robots", ""), ("nginx", "nginx"), ("apache", "apacheconf"), ("cloudflare", "")] {
-        let option = format!("--{kind}");
-        let printed = desk.run(&["rules", &option, "--base-url", URL]).printed();
-        let begin = format!("<!-- printed by `modoai rules {option}` -->\n```{language}\n");
+        let printed = desk.run(&["rules", kind, "--base-url", URL]).printed();
+        let begin = format!("<!-- printed by `modoai rules {kind}` -->\n```{language}\n");
         let end = format!("```\n<!-- end of {kind} -->\n");
-        expect_shown("docs/guide/harvesters.md", (&begin, &end), &printed, &format!("`modoai rules {option}` prints"));
+        expect_shown("docs/guide/harvesters.md", (&begin, &end), &printed, &format!("`modoai rules {kind}` prints"));
     }
 }
 
@@ -55,10 +60,10 @@ fn the_door_is_where_the_configuration_has_it() {
         "modoai.toml",
         "url = \"https://www.example.org/\"\nbase_path = \"/oai/request\"\nlisten = \"0.0.0.0:81\"\n",
     );
-    let nginx = desk.run(&["rules", "--nginx", "--config", "modoai.toml"]).printed();
+    let nginx = desk.run(&["rules", "nginx", "--config", "modoai.toml"]).printed();
     assert!(nginx.contains("location = \"/oai/request\" {"), "{nginx}");
     assert!(nginx.contains("proxy_pass http://127.0.0.1:81;"), "{nginx}");
-    let set = desk.run(&["rules", "--robots", "--option", "base_path=\"/oai\""]).printed();
+    let set = desk.run(&["rules", "robots", "--option", "base_path=\"/oai\""]).printed();
     assert!(set.contains("\nAllow: /oai?\n"), "{set}");
 }
 
@@ -97,7 +102,7 @@ fn a_fenced_nginx_lets_harvesters_in() {
     let desk = Desk::new();
     let upstream = Upstream::start();
     let listen = format!("listen=\"{}\"", upstream.address);
-    let rules = desk.run(&["rules", "--nginx", "--base-url", URL, "--option", &listen]).printed();
+    let rules = desk.run(&["rules", "nginx", "--base-url", URL, "--option", &listen]).printed();
     let (http, server) = rules.split_once("# 2. Within server { }").expect("two parts");
     // A site that shuts out everybody it can think of, in every way that nginx has.
     let fence = "\
@@ -134,7 +139,7 @@ fn a_fenced_httpd_lets_harvesters_in() {
         return;
     }
     let desk = Desk::new();
-    let rules = desk.run(&["rules", "--apache", "--base-url", URL]).printed();
+    let rules = desk.run(&["rules", "apache", "--base-url", URL]).printed();
     let fence = "SetEnvIfNoCase User-Agent gptbot bad_bot\n\
         <Location \"/\">\nAuthType Basic\nAuthName \"people only\"\nAuthUserFile users\nRequire valid-user\n\
         Order allow,deny\nAllow from all\nDeny from env=bad_bot\n</Location>\n\

@@ -7,7 +7,7 @@ mod robots;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use modoai_fetch::Url;
 use serde_json::json;
 
@@ -19,22 +19,15 @@ use crate::remote::base_url;
 /// Print rules for robots.txt, web servers and Cloudflare that exempt the repository from bot blocking.
 ///
 /// Sites that block abusive crawlers often block harvesters as well. The repository needs no such protection, because
-/// it limits its own load with 503 and Retry-After. Comments in the output explain each rule. Without --robots,
-/// --nginx, --apache and --cloudflare, all rules are printed.
+/// it limits its own load with 503 and Retry-After. Comments in the output explain each rule.
 #[derive(Debug, Args)]
 pub(crate) struct RulesCommand {
-    /// Print lines for robots.txt.
-    #[arg(long)]
-    robots: bool,
-    /// Print directives for nginx.
-    #[arg(long)]
-    nginx: bool,
-    /// Print directives for Apache httpd.
-    #[arg(long)]
-    apache: bool,
-    /// Print a custom rule for Cloudflare, as an expression and for its API.
-    #[arg(long)]
-    cloudflare: bool,
+    /// Kinds of rules to print [default: all]
+    #[arg(value_enum, value_name = "KIND")]
+    kinds: Vec<RuleKind>,
+    /// Former options.
+    #[arg(long = "robots", aliases = ["nginx", "apache", "cloudflare"], hide = true, num_args = 0, default_missing_value = "", value_parser = former)]
+    former: Vec<String>,
     /// Existing robots.txt of the site: print it with the necessary lines added and nothing else changed.
     #[arg(long, value_name = "FILE")]
     robots_txt: Option<PathBuf>,
@@ -43,6 +36,23 @@ pub(crate) struct RulesCommand {
     base_url: Option<Url>,
     #[command(flatten)]
     settings: SettingsArgs,
+}
+
+/// A kind of rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RuleKind {
+    /// Lines for robots.txt.
+    Robots,
+    /// Directives for nginx.
+    Nginx,
+    /// Directives for Apache httpd.
+    Apache,
+    /// A custom rule for Cloudflare, as an expression and for its API.
+    Cloudflare,
+}
+
+fn former(_: &str) -> Result<String, String> {
+    Err("write the kind without dashes, such as `modoai rules nginx`".to_owned())
 }
 
 /// The location of the repository.
@@ -60,23 +70,24 @@ impl RulesCommand {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let door = self.door()?;
         let mut parts = Vec::new();
-        let all = !(self.robots || self.nginx || self.apache || self.cloudflare || self.robots_txt.is_some());
+        let all = self.kinds.is_empty() && self.robots_txt.is_none();
+        let prints = |kind| all || self.kinds.contains(&kind);
         match &self.robots_txt {
             Some(file) => {
                 let there = std::fs::read(file)
                     .map_err(|error| CliError::failed(format!("failed to read {}", shown(file))).because(error))?;
                 parts.push(robots::with_door(&there, &door));
             }
-            None if all || self.robots => parts.push(robots::alone(&door)),
+            None if prints(RuleKind::Robots) => parts.push(robots::alone(&door)),
             None => {}
         }
-        if all || self.nginx {
+        if prints(RuleKind::Nginx) {
             parts.push(door.fill(include_str!("rules/nginx.conf")));
         }
-        if all || self.apache {
+        if prints(RuleKind::Apache) {
             parts.push(door.fill(include_str!("rules/apache.conf")));
         }
-        if all || self.cloudflare {
+        if prints(RuleKind::Cloudflare) {
             parts.push(door.fill(include_str!("rules/cloudflare.txt")));
         }
         output::print(&parts.join("\n\n"))

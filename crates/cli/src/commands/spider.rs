@@ -110,8 +110,8 @@ pub(crate) struct SpiderCommand {
     /// Write messages to this directory instead of sending them; their findings are not marked as reported.
     #[arg(long, value_name = "DIR", help_heading = "Mail options")]
     mail_dry_run: Option<PathBuf>,
-    /// PEM file of additional trusted certificates for the mail server.
-    #[arg(long, value_name = "FILE", help_heading = "Mail options")]
+    /// Former option.
+    #[arg(long, value_name = "FILE", hide = true, value_parser = former_mail_ca)]
     mail_ca: Option<PathBuf>,
 
     /// Do not check links to other sites.
@@ -159,6 +159,10 @@ pub(crate) struct SpiderCommand {
     public_only: bool,
     #[command(flatten)]
     remote: RemoteArgs,
+}
+
+fn former_mail_ca(file: &str) -> Result<PathBuf, String> {
+    Err(format!("use --ca {file}, which applies to the mail server as well"))
 }
 
 /// The permitted hosts of an owner's documents.

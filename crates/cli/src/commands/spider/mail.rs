@@ -59,7 +59,7 @@ impl SpiderCommand {
         };
         let means = Means {
             password: std::env::var(PASSWORD_VARIABLE).ok(),
-            authority: self.mail_ca.clone(),
+            authority: self.remote.ca.clone(),
             ..Means::default()
         };
         route::open(&route, means).map(Some).map_err(failed)
