@@ -76,7 +76,7 @@ impl Scan {
                 return Ok(Step::Damage(damage));
             }
         }
-        self.take(self.line.end)
+        Ok(self.take(self.line.end))
     }
 
     /// Jumps to the line at this position.
@@ -84,7 +84,7 @@ impl Scan {
         self.start_at((spot.segment, spot.frame));
         if self.segments.get(self.current).is_some_and(|&(number, end)| number == spot.segment && spot.frame < end) {
             return match self.load()? {
-                None => self.take(spot.within as usize),
+                None => Ok(self.take(spot.within as usize)),
                 Some(damage) => Ok(Step::Damage(damage)),
             };
         }
@@ -100,7 +100,7 @@ impl Scan {
 
     /// Returns the identifier of the present line.
     pub(super) fn identifier(&self) -> Result<String, Damage> {
-        read_identifier(&mut &self.content[self.line.clone()]).map_err(|error| self.damage(&error))
+        read_identifier(&mut &self.content[self.line.clone()]).map_err(|error| self.damage(&error.to_string()))
     }
 
     /// Reads the record of the present line.
@@ -112,22 +112,22 @@ impl Scan {
         };
         match read {
             Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof) => {
-                Ok(Err(self.damage(&error)))
+                Ok(Err(self.damage(&error.to_string())))
             }
             read => read.map(Ok).map_err(SinkError::io("read a record from", &self.path())),
         }
     }
 
     /// Makes the line that begins here the present one.
-    fn take(&mut self, from: usize) -> Result<Step, SinkError> {
+    fn take(&mut self, from: usize) -> Step {
         let rest = self.content.get(from..).unwrap_or_default();
         if !rest.starts_with(OPENING) {
             self.line = self.content.len()..self.content.len();
-            return Ok(Step::Damage(self.damage(NO_LINE)));
+            return Step::Damage(self.damage(NO_LINE));
         }
         let length = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
         self.line = from..from + length;
-        Ok(Step::Line)
+        Step::Line
     }
 
     /// Loads and checks the next frame.
@@ -153,9 +153,9 @@ impl Scan {
         self.folder.join(names().name(self.segments[self.current].0))
     }
 
-    fn damage(&self, reason: impl ToString) -> Damage {
+    fn damage(&self, reason: &str) -> Damage {
         let length = self.next.saturating_sub(self.frame);
-        Damage { path: self.path(), offset: self.frame, length, reason: reason.to_string() }
+        Damage { path: self.path(), offset: self.frame, length, reason: reason.to_owned() }
     }
 }
 
