@@ -334,10 +334,13 @@ impl Case {
         self.limit > 0 && self.at_limit == Limit::Ends && !is_revealed
     }
 
-    fn spoilt(&self) -> (Token, End, Dates, &[Verb], Option<u8>, &[(u16, Fault)]) {
-        (self.token, self.end, self.dates, &self.fails, self.bad, &self.faults)
+    fn spoilt(&self) -> (Token, End, Dates, &[Verb], Damage<'_>) {
+        (self.token, self.end, self.dates, &self.fails, (self.bad, &self.faults))
     }
 }
+
+/// The record that cannot be parsed, and the faults of requests.
+type Damage<'a> = (Option<u8>, &'a [(u16, Fault)]);
 
 #[cfg(test)]
 mod tests {
