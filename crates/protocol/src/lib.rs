@@ -11,7 +11,7 @@
 //! | [`verb`] | the six verbs and their arguments |
 //! | [`request`] | a legal request, parsed once; illegal ones become errors |
 //! | [`error`] | the protocol's error codes |
-//! | [`causes`] | any error with its causes, on one line |
+//! | [`text`] | text for messages: shortened, and errors with their causes |
 //! | [`datestamp`] | UTC datestamps, the two granularities, inclusive ranges |
 //! | [`names`] | set specs and metadata prefixes |
 //! | [`token`] | resumption tokens that need no server state and cannot be forged |
