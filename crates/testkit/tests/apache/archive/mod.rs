@@ -211,7 +211,6 @@ fn a_site_and_an_archive_share_a_host() {
         OAIIndexDir "${SITE}/index"
         OAIRepositoryName "The site"
         OAIAdminEmail site@example.org
-        OAISampleIdentifier a.txt
         <Directory "${SITE}/docs">
             Require all granted
         </Directory>
