@@ -17,6 +17,6 @@ fuzz_target!(|bytes: &[u8]| {
         targets += 1;
     });
     let lines = lines.expect("memory does not fail");
-    assert_eq!(lines.told, targets);
-    assert!(lines.told + lines.odd <= lines.all && lines.all <= bytes.len() as u64);
+    assert_eq!(lines.delivered, targets);
+    assert!(lines.delivered + lines.odd <= lines.all && lines.all <= bytes.len() as u64);
 });
